@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/compute.h"
+#include "core/analysis/windows.h"
+#include "core/trace/trace.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace flipscope {
+
+/// Everything `flipscope analyze` says about one run.
+struct RunAnalysis {
+    std::string name;
+    TracePtr trace;
+    TablePtr table;
+    WindowStats overall; ///< over all matched probes
+    std::int64_t flips_top1 = -1; ///< -1: not both traces carry `top1`
+    std::int64_t differing_rows = 0;
+    bool bit_identical = false; ///< no differing row, equal types, at least one matched probe
+    std::vector<WindowStats> windows;
+};
+
+struct Analysis {
+    std::int64_t window_tokens = 0;
+    std::string engine, engine_detail;
+    TracePtr baseline;
+    std::vector<RunAnalysis> runs;
+    std::vector<std::string> notices;
+    std::vector<Error> problems; ///< runs that could not be read or compared; each sentence names its file
+};
+
+/// Windows of all runs reach to the last probe of any of them (and of the baseline).
+RunAnalysis analyze_table(const TracePtr& run, const TablePtr& table, std::int64_t window_tokens,
+                          std::int64_t last_position, std::int64_t n_tokens);
+
+} // namespace flipscope

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/metrics_table.h"
+#include "core/base/job.h"
+#include "core/engine/engine.h"
+
+namespace flipscope {
+
+struct ComputeOptions {
+    bool use_cache = true;  ///< false: neither read nor write the cache (also FLIPSCOPE_NO_CACHE=1)
+    bool refresh = false;   ///< recompute even when cached, compare with what was cached, and write the new table
+};
+
+/// The table of one pair: aligns, takes it from the cache, or streams the rows through `engine` with bounded memory.
+/// When the engine fails midway (ErrorKind::Device, OutOfMemory) the rest is computed on the CPU, and it is said.
+Result<TablePtr> compute_table(const TracePtr& baseline, const TracePtr& run, Engine& engine,
+                               const ComputeOptions& options = {}, const Job& job = {});
+
+} // namespace flipscope

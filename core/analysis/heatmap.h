@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/windows.h"
+#include "core/trace/trace.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace flipscope {
+
+/// One cell of runs x windows.
+struct HeatmapCell {
+    enum class State {
+        Value,
+        Empty,         ///< no probe of this run in this window
+        Invalid,       ///< probes, but none valid (NaN rows)
+        Infinite,      ///< values, but none finite
+        NotComparable, ///< the run could not be compared
+        Pending,       ///< not computed yet
+    };
+    State state = State::Empty;
+    double value = 0; ///< NaN unless State::Value
+    Interval interval{};
+    std::int64_t n = 0, n_invalid = 0, flips = 0;
+};
+
+struct HeatmapRow {
+    std::string name;
+    std::string note; ///< "bit-identical", "2 probes left out", the reason it cannot be compared, ...
+    std::vector<HeatmapCell> cells;
+};
+
+/// What a heatmap draws, an accessible table shows and a CSV file holds: one model for all three.
+struct HeatmapGrid {
+    WindowMetric metric;
+    double margin = default_margin;
+    std::int64_t window_tokens = 0, n_tokens = 0;
+    std::string baseline;
+    std::vector<std::int64_t> starts, ends; ///< per column
+    std::vector<HeatmapRow> rows;
+    std::vector<Span> spans; ///< segments and tool calls of the history, drawn under the axis
+};
+
+/// A run as the grid needs it: `table` null with a `problem` (not comparable) or without (pending).
+struct HeatmapInput {
+    std::string name;
+    TablePtr table;
+    std::string problem;
+};
+
+HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> runs, const WindowMetric& metric,
+                         std::int64_t window_tokens, double margin = default_margin);
+
+} // namespace flipscope

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/error.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace flipscope {
+
+/// Identifies one state of a file on disk without reading it.
+struct FileStamp {
+    std::int64_t size = 0;
+    std::int64_t mtime_ns = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t device = 0;
+    bool operator==(const FileStamp&) const = default;
+};
+
+Result<FileStamp> stamp_of(const std::filesystem::path& path);
+
+/// Writes a file so that nobody ever sees half of it: `write` gets a temporary name in the same folder, which is
+/// renamed to `path` after success and removed after failure. An existing file is replaced only by a complete one.
+Result<void> write_atomically(const std::filesystem::path& path,
+                              const std::function<Result<void>(const std::filesystem::path& temporary)>& write);
+
+/// The same for text that is ready. `path` "-" is the standard output.
+Result<void> write_text(const std::filesystem::path& path, std::string_view text);
+
+} // namespace flipscope

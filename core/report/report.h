@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/analysis.h"
+#include "core/analysis/heatmap.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace flipscope {
+
+/// The contract of `flipscope analyze --json` (format "flipscope-analysis", version 1).
+nlohmann::ordered_json analysis_json(const Analysis& analysis);
+/// The readable table of `flipscope analyze`.
+std::string analysis_text(const Analysis& analysis);
+/// `run,position` and then probe_columns(); 17 significant digits, inf, nan or nothing, booleans 0/1.
+std::string probes_csv(const Analysis& analysis);
+std::string windows_csv(const Analysis& analysis);
+std::string heatmap_csv(const HeatmapGrid& grid);
+
+/// `flipscope info`.
+nlohmann::ordered_json info_json(const Trace& trace);
+std::string info_text(const Trace& trace);
+
+} // namespace flipscope

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/heatmap.h"
+#include "core/base/error.h"
+#include "core/report/method.h"
+#include "ui/charts/chart_style.h"
+#include "ui/session/session.h"
+
+#include <QSize>
+#include <QString>
+#include <QVector>
+
+namespace flipscope {
+
+/// A chart as a file: the same drawing as on the screen, with a caption block under it.
+struct FigureSpec {
+    enum class Chart { Heatmap, Flips, Kl }; ///< Flips, Kl: lines per window
+    Chart chart = Chart::Heatmap;
+    HeatmapGrid grid;
+    ColourScale scale;
+    QVector<QColor> runColors; ///< empty = ChartStyle::runColor
+    std::vector<MethodLine> method;
+    ChartStyle::Theme theme = ChartStyle::Theme::Light;
+    QSize size{1200, 700}; ///< pixels at 96 dpi, which is the figure's size on paper
+    int dpi = 96;          ///< PNG only: more pixels for the same size
+};
+
+/// Writes by suffix: .png, .svg (text stays text), .pdf (vector, embedded fonts, exact colours) or .csv (the numbers).
+/// Needs a QApplication (platform offscreen will do).
+Result<void> exportFigure(const FigureSpec& spec, const QString& path);
+
+/// The caption block as lines of text: baseline, runs, metric, direction, unit, window, n, and what is not stated.
+QStringList figureCaption(const FigureSpec& spec);
+
+} // namespace flipscope

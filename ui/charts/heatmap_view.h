@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/heatmap.h"
+#include "ui/charts/chart_style.h"
+#include "ui/session/session.h"
+
+#include <QWidget>
+
+#include <memory>
+
+namespace flipscope {
+
+class HeatmapItem;
+
+/// The heatmap on the screen: runs x windows, axis in tokens, segments and tool calls under it, colour legend with
+/// its unit. Keyboard: arrows move the current cell, Enter activates it; mouse: click, double click, hover.
+class HeatmapView : public QWidget {
+    Q_OBJECT
+public:
+    explicit HeatmapView(QWidget* parent = nullptr);
+    ~HeatmapView() override;
+
+    void setGrid(const HeatmapGrid& grid, const ColourScale& scale);
+    void setStyle(const ChartStyle& style);
+    const HeatmapGrid& grid() const;
+
+    int currentRow() const;
+    int currentColumn() const;
+    void setCurrentCell(int row, int column); ///< -1, -1 = none; emits nothing
+    void setHoveredColumn(int column);        ///< linked hover from the line chart
+
+    /// Cell in this widget's coordinates; what tests click.
+    QRectF cellRect(int row, int column) const;
+    /// (row, column) at a point of this widget, or (-1, -1).
+    QPoint cellAt(const QPointF& point) const;
+    /// Colour the cell is painted with (a missing cell: the style's colours).
+    QColor cellColor(int row, int column) const;
+    /// Row labels in the order they are drawn, top first, and the y of each; for tests.
+    QStringList rowLabels() const;
+    QString cellText(int row, int column) const;    ///< number in the cell, also when it does not fit
+    QString cellToolTip(int row, int column) const; ///< value, n, interval, window, why it is empty
+
+signals:
+    void currentCellChanged(int row, int column);
+    void cellActivated(int row, int column); ///< Enter or double click
+    void cellHovered(int row, int column);   ///< -1, -1 = none
+    void upRequested();                      ///< Backspace
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace flipscope

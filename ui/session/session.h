@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/analysis.h"
+#include "core/analysis/heatmap.h"
+#include "core/text/token_text.h"
+#include "core/trace/trace.h"
+#include "ui/session/drilldown.h"
+
+#include <QColor>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+
+#include <memory>
+#include <vector>
+
+namespace flipscope {
+
+/// One opened file.
+struct SessionRun {
+    enum class State {
+        Waiting,  ///< to be computed
+        Working,  ///< being computed
+        Ready,    ///< `table` is there
+        Baseline, ///< it is what the others are compared with
+        Failed,   ///< `problem` says why (not comparable, unreadable rows, ...)
+    };
+    int id = -1;   ///< stable for the life of the session; never used twice
+    QString name;  ///< as shown; starts as the trace's run name
+    QColor color;  ///< its line in charts
+    bool hidden = false;
+    bool changedOnDisk = false;
+    TracePtr trace;
+    TablePtr table; ///< against the present baseline
+    State state = State::Waiting;
+    QString problem;
+};
+
+/// A sentence above the views, with what it is about.
+struct Banner {
+    enum class Level { Note, Warning, Error };
+    Level level = Level::Note;
+    QString text;
+    int run = -1; ///< -1 = none in particular
+    bool operator==(const Banner&) const = default;
+};
+
+/// How values become colours.
+struct ColourScale {
+    enum class Kind { Linear, Log, Percentile };
+    Kind kind = Kind::Linear;
+    bool automatic = true; ///< else low..high, in the metric's own unit (a share: 0..1)
+    double low = 0, high = 1;
+    QString map = QStringLiteral("cividis");
+    bool operator==(const ColourScale&) const = default;
+};
+
+/// The state of one window: files, baseline, view settings, selection. Lives on the GUI thread; opening and computing
+/// happen in one background job at a time, the latest request wins, and every change is announced by a signal.
+class Session : public QObject {
+    Q_OBJECT
+public:
+    explicit Session(QObject* parent = nullptr);
+    ~Session() override; ///< cancels the job and waits for it
+
+    // --- runs ---
+    const std::vector<SessionRun>& runs() const { return m_runs; }
+    const SessionRun* run(int id) const;
+    const SessionRun* baseline() const; ///< null when nothing is open
+    std::vector<const SessionRun*> visibleRuns() const; ///< not hidden, without the baseline, in order
+
+    /// Opens files and folders (all traces in them). The first trace of an empty session becomes the baseline unless
+    /// `baselinePath` names another. Errors become banners, the rest is opened.
+    void open(const QStringList& paths, const QString& baselinePath = {});
+    void setBaseline(int id);
+    void setHidden(int id, bool hidden);
+    void rename(int id, const QString& name);
+    void setColor(int id, const QColor& color);
+    void move(int id, int row);
+    void remove(int id);
+    void closeAll();
+    void reload();       ///< F5: opens every file again and recomputes what changed
+    void verify();       ///< recomputes everything past the cache and says whether anything was different
+    void cancel();       ///< stops the running job
+    bool busy() const;
+
+    // --- what is looked at ---
+    qint64 windowTokens() const { return m_windowTokens; }
+    void setWindowTokens(qint64 tokens); ///< <= 0: choose (and the banner says what was chosen)
+    const WindowMetric& metric() const { return *m_metric; }
+    void setMetric(const QString& name);
+    const ColourScale& colourScale() const { return m_scale; }
+    void setColourScale(const ColourScale& scale);
+    DrilldownPath& path() { return m_path; }
+
+    /// The grid of the visible runs at the present window size and metric. Instant: from the tables.
+    HeatmapGrid heatmap() const;
+    /// The same for another metric (line charts).
+    HeatmapGrid heatmap(const WindowMetric& metric) const;
+    qint64 lastPosition() const; ///< last probe of any open run, -1 = none
+    /// Text of ids, from whichever open trace knows it.
+    const TokenTexts& texts() const { return m_texts; }
+    const std::vector<Banner>& banners() const { return m_banners; }
+    QString engineText() const { return m_engineText; } ///< status line: "CPU (AVX-512, 2 threads): no CUDA driver"
+
+signals:
+    void runsChanged();        ///< any of: list, order, names, colours, states, tables, baseline
+    void viewChanged();        ///< window size, metric or colour scale
+    void bannersChanged();
+    void busyChanged(bool busy);
+    void progress(const QString& stage, qint64 done, qint64 total, bool bytes); ///< at most 30 times a second
+
+private:
+    std::vector<SessionRun> m_runs;
+    qint64 m_windowTokens = default_window_tokens;
+    const WindowMetric* m_metric;
+    ColourScale m_scale;
+    DrilldownPath m_path;
+    TokenTexts m_texts;
+    std::vector<Banner> m_banners;
+    QString m_engineText;
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace flipscope
