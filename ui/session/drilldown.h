@@ -12,10 +12,10 @@ namespace flipscope {
 
 /// Where a person is: run > window > probe > token. -1 / empty = not that deep. A plain value.
 struct Place {
-    int run = -1;             ///< Session run id
-    qint64 windowStart = -1;  ///< first token position of the window
-    qint64 probe = -1;        ///< position t of the probe (last token fed)
-    qint64 token = -1;        ///< position of the token looked at (t + 1 for a probe's prediction)
+    int run = -1;            ///< Session run id
+    qint64 windowStart = -1; ///< first token position of the window
+    qint64 probe = -1;       ///< position t of the probe (last token fed)
+    qint64 token = -1;       ///< position of the token looked at (t + 1 for a probe's prediction)
     bool operator==(const Place&) const = default;
 
     enum class Depth { Top, Run, Window, Probe, Token };
@@ -35,7 +35,8 @@ public:
     void forward();
     bool canBack() const { return m_index > 0; }
     bool canForward() const { return m_index + 1 < m_history.size(); }
-    void reset(); ///< to the top, with an empty history (other files were opened)
+    void forgetRun(int run); ///< the run was closed: its places become the top, here and in the history
+    void reset();            ///< to the top, with an empty history (other files were opened)
 
 signals:
     void changed(const flipscope::Place& place);

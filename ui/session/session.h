@@ -27,9 +27,9 @@ struct SessionRun {
         Baseline, ///< it is what the others are compared with
         Failed,   ///< `problem` says why (not comparable, unreadable rows, ...)
     };
-    int id = -1;   ///< stable for the life of the session; never used twice
-    QString name;  ///< as shown; starts as the trace's run name
-    QColor color;  ///< its line in charts
+    int id = -1;  ///< stable for the life of the session; never used twice
+    QString name; ///< as shown; starts as the trace's run name
+    QColor color; ///< its line in charts
     bool hidden = false;
     bool changedOnDisk = false;
     TracePtr trace;
@@ -68,7 +68,7 @@ public:
     // --- runs ---
     const std::vector<SessionRun>& runs() const { return m_runs; }
     const SessionRun* run(int id) const;
-    const SessionRun* baseline() const; ///< null when nothing is open
+    const SessionRun* baseline() const;                 ///< null when nothing is open
     std::vector<const SessionRun*> visibleRuns() const; ///< not hidden, without the baseline, in order
 
     /// Opens files and folders (all traces in them). The first trace of an empty session becomes the baseline unless
@@ -79,18 +79,23 @@ public:
     void rename(int id, const QString& name);
     void setColor(int id, const QColor& color);
     void move(int id, int row);
-    void remove(int id);
+    void remove(int id); ///< closes one file; the first that is left becomes the baseline if it was that
     void closeAll();
-    void reload();       ///< F5: opens every file again and recomputes what changed
-    void verify();       ///< recomputes everything past the cache and says whether anything was different
-    void cancel();       ///< stops the running job
+    void reload(); ///< F5: opens every file again and recomputes what changed
+    void verify(); ///< recomputes everything past the cache and says whether anything was different
+    void cancel(); ///< stops the running job
     bool busy() const;
+    void checkFiles();    ///< looks whether open files changed on disk (also happens by itself) and says so
+    void prepareEngine(); ///< finds out what would compute, in the background, so that engineText() can tell
 
     // --- what is looked at ---
     qint64 windowTokens() const { return m_windowTokens; }
-    void setWindowTokens(qint64 tokens); ///< <= 0: choose (and the banner says what was chosen)
+    void setWindowTokens(qint64 tokens); ///< <= 0: choose (a banner says so where it is not the usual 8,000)
     const WindowMetric& metric() const { return *m_metric; }
     void setMetric(const QString& name);
+    bool windowChosen() const { return m_windowChosen; } ///< the session chose the size, not a person
+    double margin() const { return m_margin; }           ///< nats; for `flips_above_margin`
+    void setMargin(double nats);
     const ColourScale& colourScale() const { return m_scale; }
     void setColourScale(const ColourScale& scale);
     DrilldownPath& path() { return m_path; }
@@ -103,12 +108,15 @@ public:
     /// Text of ids, from whichever open trace knows it.
     const TokenTexts& texts() const { return m_texts; }
     const std::vector<Banner>& banners() const { return m_banners; }
-    QString engineText() const { return m_engineText; } ///< status line: "CPU (AVX-512, 2 threads): no CUDA driver"
+    void dismiss(const Banner& banner);                     ///< not shown again in this session
+    QString engineNotice() const { return m_engineNotice; } ///< why it is not the GPU; "" = nothing to say
+    QString engineText() const { return m_engineText; }     ///< status line: "CPU (AVX-512, 2 threads): no CUDA driver"
 
 signals:
-    void runsChanged();        ///< any of: list, order, names, colours, states, tables, baseline
-    void viewChanged();        ///< window size, metric or colour scale
+    void runsChanged(); ///< any of: list, order, names, colours, states, tables, baseline
+    void viewChanged(); ///< window size, metric or colour scale
     void bannersChanged();
+    void engineChanged(); ///< engineText(), engineNotice()
     void busyChanged(bool busy);
     void progress(const QString& stage, qint64 done, qint64 total, bool bytes); ///< at most 30 times a second
 
@@ -116,11 +124,13 @@ private:
     std::vector<SessionRun> m_runs;
     qint64 m_windowTokens = default_window_tokens;
     const WindowMetric* m_metric;
+    double m_margin = default_margin;
+    bool m_windowChosen = true;
     ColourScale m_scale;
     DrilldownPath m_path;
     TokenTexts m_texts;
     std::vector<Banner> m_banners;
-    QString m_engineText;
+    QString m_engineText, m_engineNotice;
     struct Private;
     std::unique_ptr<Private> d;
 };

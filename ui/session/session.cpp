@@ -1,0 +1,410 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/session.h"
+
+#include "ui/charts/chart_style.h"
+#include "ui/session/session_private.h"
+
+#include <QDir>
+#include <QFileInfo>
+
+#include <algorithm>
+
+namespace flipscope {
+
+namespace {
+
+QString pathOf(const Trace& trace)
+{
+    return QString::fromStdString(trace.path.string());
+}
+
+} // namespace
+
+Session::Private::Private(Session* session) : q(session), engine(std::make_shared<EngineHolder>())
+{
+    for (QThreadPool* pool : {&openPool, &computePool}) {
+        pool->setMaxThreadCount(1);
+        pool->setExpiryTimeout(-1); // a GPU's context likes to stay with its thread
+    }
+    watchTimer.setSingleShot(true);
+    watchTimer.setInterval(300); // a writer changes a file many times in a row
+    QObject::connect(&watchTimer, &QTimer::timeout, q, [this] { q->checkFiles(); });
+    const auto later = [this] { watchTimer.start(); };
+    QObject::connect(&watcher, &QFileSystemWatcher::fileChanged, q, later);
+    QObject::connect(&watcher, &QFileSystemWatcher::directoryChanged, q, later);
+}
+
+Session::Session(QObject* parent) : QObject(parent), m_metric(&window_metrics().front()), m_path(this)
+{
+    if (const auto metric = find_window_metric("flip_rate"))
+        m_metric = *metric;
+    d = std::make_unique<Private>(this);
+}
+
+Session::~Session()
+{
+    d->openStop.request_stop();
+    d->pairStop.request_stop();
+    d->openPool.waitForDone();
+    d->computePool.waitForDone();
+}
+
+// --- runs ---
+
+SessionRun* Session::Private::find(int id)
+{
+    const auto it = std::ranges::find(q->m_runs, id, &SessionRun::id);
+    return it == q->m_runs.end() ? nullptr : &*it;
+}
+
+SessionRun* Session::Private::findBaseline()
+{
+    const auto it = std::ranges::find(q->m_runs, SessionRun::State::Baseline, &SessionRun::state);
+    return it == q->m_runs.end() ? nullptr : &*it;
+}
+
+const SessionRun* Session::run(int id) const
+{
+    return d->find(id);
+}
+
+const SessionRun* Session::baseline() const
+{
+    return d->findBaseline();
+}
+
+std::vector<const SessionRun*> Session::visibleRuns() const
+{
+    std::vector<const SessionRun*> runs;
+    for (const SessionRun& run : m_runs)
+        if (!run.hidden && run.state != SessionRun::State::Baseline)
+            runs.push_back(&run);
+    return runs;
+}
+
+void Session::open(const QStringList& paths, const QString& baselinePath)
+{
+    QStringList all = paths;
+    if (!baselinePath.isEmpty()) {
+        const QString canonical = QFileInfo(baselinePath).canonicalFilePath();
+        d->wantedBaseline = canonical.isEmpty() ? QFileInfo(baselinePath).absoluteFilePath() : canonical;
+        const auto same = [&](const QString& path) {
+            return QFileInfo(path).canonicalFilePath() == canonical && !canonical.isEmpty();
+        };
+        if (std::none_of(all.begin(), all.end(), same))
+            all.prepend(baselinePath);
+    }
+    d->enqueue(all);
+}
+
+void Session::Private::refreshStates()
+{
+    const SessionRun* base = findBaseline();
+    for (SessionRun& run : q->m_runs) {
+        if (base == nullptr || run.id == base->id)
+            continue;
+        const auto known = tables.find({base->id, run.id});
+        run.table = known == tables.end() ? nullptr : known->second;
+        run.state = run.table ? SessionRun::State::Ready : SessionRun::State::Waiting;
+        run.problem.clear();
+    }
+    // A pair nobody waits for any more makes room.
+    if (pair && (base == nullptr || pair->baselineId != base->id || find(pair->runId) == nullptr))
+        pairStop.request_stop();
+    else if (pair)
+        find(pair->runId)->state = SessionRun::State::Working;
+}
+
+void Session::setBaseline(int id)
+{
+    SessionRun* next = d->find(id);
+    SessionRun* old = d->findBaseline();
+    if (next == nullptr || next == old || !next->trace)
+        return;
+    if (old != nullptr)
+        old->state = SessionRun::State::Waiting;
+    next->state = SessionRun::State::Baseline;
+    next->table = nullptr;
+    next->problem.clear();
+    next->hidden = false;
+    d->toVerify.clear();
+    d->refreshStates();
+    d->tracesChanged();
+    // What was looked at was a comparison with the other baseline; a run cannot be looked at against itself.
+    if (m_path.place().run == id)
+        m_path.go({});
+    emit runsChanged();
+    d->updateBanners();
+    d->computeNext();
+}
+
+void Session::setHidden(int id, bool hidden)
+{
+    SessionRun* run = d->find(id);
+    if (run == nullptr || run->hidden == hidden || run->state == SessionRun::State::Baseline)
+        return;
+    run->hidden = hidden;
+    if (hidden && m_path.place().run == id)
+        m_path.go({});
+    emit runsChanged();
+    d->updateBanners();
+}
+
+void Session::rename(int id, const QString& name)
+{
+    SessionRun* run = d->find(id);
+    const QString wanted = name.trimmed();
+    if (run == nullptr || wanted.isEmpty() || wanted == run->name)
+        return;
+    run->name = wanted;
+    emit runsChanged();
+    d->updateBanners();
+}
+
+void Session::setColor(int id, const QColor& color)
+{
+    SessionRun* run = d->find(id);
+    if (run == nullptr || !color.isValid() || run->color == color)
+        return;
+    run->color = color;
+    emit runsChanged();
+}
+
+void Session::move(int id, int row)
+{
+    const auto from = std::ranges::find(m_runs, id, &SessionRun::id);
+    row = std::clamp(row, 0, static_cast<int>(m_runs.size()) - 1);
+    if (from == m_runs.end() || from - m_runs.begin() == row)
+        return;
+    const auto to = m_runs.begin() + row;
+    if (from < to)
+        std::rotate(from, from + 1, to + 1);
+    else
+        std::rotate(to, from, from + 1);
+    emit runsChanged();
+}
+
+void Session::Private::dropTables(int id)
+{
+    std::erase_if(tables, [id](const auto& entry) { return entry.first.first == id || entry.first.second == id; });
+}
+
+void Session::remove(int id)
+{
+    const auto it = std::ranges::find(m_runs, id, &SessionRun::id);
+    if (it == m_runs.end())
+        return;
+    const bool wasBaseline = it->state == SessionRun::State::Baseline;
+    m_runs.erase(it);
+    d->dropTables(id);
+    d->toVerify.remove(id);
+    std::erase_if(d->toOpen, [&](const OpenItem& item) { return item.reloadOf == id && &item != &d->toOpen.front(); });
+    std::erase_if(d->messages, [id](const Banner& banner) { return banner.run == id; });
+    if (m_runs.empty()) {
+        closeAll();
+        return;
+    }
+    if (wasBaseline) {
+        const auto next = std::ranges::find_if(m_runs, [](const SessionRun& run) { return run.trace != nullptr; });
+        if (next != m_runs.end()) {
+            next->state = SessionRun::State::Baseline;
+            next->table = nullptr;
+            next->problem.clear();
+            next->hidden = false;
+            m_path.forgetRun(next->id);
+        }
+        d->refreshStates();
+    }
+    if (d->pair && d->pair->runId == id)
+        d->pairStop.request_stop();
+    m_path.forgetRun(id);
+    d->tracesChanged();
+    emit runsChanged();
+    d->updateBanners();
+    d->computeNext();
+}
+
+void Session::closeAll()
+{
+    d->openStop.request_stop();
+    d->pairStop.request_stop();
+    d->toOpen.clear();
+    d->wantedBaseline.clear();
+    m_runs.clear();
+    d->tables.clear();
+    d->toVerify.clear();
+    d->messages.clear();
+    d->dismissed.clear();
+    m_windowChosen = true;
+    m_windowTokens = default_window_tokens;
+    d->tracesChanged();
+    m_path.reset();
+    emit runsChanged();
+    d->updateBanners();
+}
+
+void Session::cancel()
+{
+    d->openStop.request_stop();
+    d->toOpen.clear();
+    d->toVerify.clear();
+    for (SessionRun& run : m_runs) {
+        if (run.state != SessionRun::State::Waiting && run.state != SessionRun::State::Working)
+            continue;
+        run.state = run.table ? SessionRun::State::Ready : SessionRun::State::Failed;
+        if (!run.table)
+            run.problem = tr("Stopped before it was computed; F5 computes it.");
+    }
+    d->pairStop.request_stop();
+    d->openingDone();
+}
+
+bool Session::busy() const
+{
+    return d->isBusy();
+}
+
+void Session::Private::tracesChanged()
+{
+    std::vector<TracePtr> traces;
+    if (const SessionRun* base = findBaseline())
+        traces.push_back(base->trace);
+    for (const SessionRun& run : q->m_runs)
+        if (run.trace && run.state != SessionRun::State::Baseline)
+            traces.push_back(run.trace);
+    q->m_texts = TokenTexts(traces);
+    chooseWindow();
+    watchFiles();
+}
+
+// --- files that change under our hands ---
+
+void Session::Private::watchFiles()
+{
+    QStringList wanted;
+    for (const SessionRun& run : q->m_runs) {
+        const QFileInfo file(pathOf(*run.trace));
+        for (const QString& path : {file.absoluteFilePath(), file.absolutePath()})
+            if (!wanted.contains(path) && QFileInfo::exists(path))
+                wanted.append(path);
+    }
+    const QStringList watched = watcher.files() + watcher.directories();
+    QStringList gone, fresh;
+    std::ranges::copy_if(watched, std::back_inserter(gone), [&](const QString& p) { return !wanted.contains(p); });
+    std::ranges::copy_if(wanted, std::back_inserter(fresh), [&](const QString& p) { return !watched.contains(p); });
+    if (!gone.isEmpty())
+        watcher.removePaths(gone);
+    if (!fresh.isEmpty())
+        watcher.addPaths(fresh);
+}
+
+void Session::checkFiles()
+{
+    bool news = false;
+    for (SessionRun& run : m_runs) {
+        const auto stamp = stamp_of(run.trace->path);
+        const bool changed = !stamp || !(*stamp == run.trace->stamp);
+        news = news || changed != run.changedOnDisk;
+        run.changedOnDisk = changed;
+    }
+    d->watchFiles(); // a file that was replaced by another of its name is no longer watched
+    if (news) {
+        emit runsChanged();
+        d->updateBanners();
+    }
+}
+
+// --- what is looked at ---
+
+qint64 Session::lastPosition() const
+{
+    qint64 last = -1;
+    for (const SessionRun& run : m_runs)
+        if (run.trace && !run.trace->probes.positions.empty())
+            last = std::max<qint64>(last, run.trace->probes.positions.back());
+    return last;
+}
+
+void Session::Private::chooseWindow()
+{
+    if (!q->m_windowChosen || q->m_runs.empty())
+        return;
+    const qint64 last = q->lastPosition();
+    const qint64 tokens = last < 0 ? default_window_tokens : first_window_tokens(last);
+    if (tokens == q->m_windowTokens)
+        return;
+    q->m_windowTokens = tokens;
+    emit q->viewChanged();
+}
+
+void Session::setWindowTokens(qint64 tokens)
+{
+    if (tokens <= 0) {
+        if (!m_windowChosen) {
+            m_windowChosen = true;
+            d->chooseWindow();
+            d->updateBanners();
+        }
+        return;
+    }
+    const bool same = tokens == m_windowTokens;
+    m_windowChosen = false;
+    m_windowTokens = tokens;
+    // The selected window keeps the place it is about: the new window that its start lies in.
+    Place place = m_path.place();
+    if (!same && place.windowStart >= 0) {
+        const qint64 about = place.probe >= 0 ? place.probe : place.windowStart;
+        place.windowStart = about / tokens * tokens;
+        m_path.go(place);
+    }
+    if (!same)
+        emit viewChanged();
+    d->updateBanners();
+}
+
+void Session::setMetric(const QString& name)
+{
+    const auto metric = find_window_metric(name.toStdString());
+    if (!metric || *metric == m_metric)
+        return;
+    m_metric = *metric;
+    emit viewChanged();
+}
+
+void Session::setMargin(double nats)
+{
+    if (!(nats >= 0) || nats == m_margin)
+        return;
+    m_margin = nats;
+    emit viewChanged();
+}
+
+void Session::setColourScale(const ColourScale& scale)
+{
+    if (scale == m_scale)
+        return;
+    m_scale = scale;
+    emit viewChanged();
+}
+
+HeatmapGrid Session::heatmap() const
+{
+    return heatmap(*m_metric);
+}
+
+HeatmapGrid Session::heatmap(const WindowMetric& metric) const
+{
+    const SessionRun* base = baseline();
+    if (base == nullptr)
+        return {};
+    std::vector<HeatmapInput> inputs;
+    for (const SessionRun* run : visibleRuns())
+        inputs.push_back({run->name.toStdString(), run->table,
+                          run->state == SessionRun::State::Failed ? run->problem.toStdString() : std::string()});
+    HeatmapGrid grid = make_heatmap(*base->trace, inputs, metric, m_windowTokens, m_margin);
+    grid.baseline = base->name.toStdString(); // as shown, where it was renamed
+    return grid;
+}
+
+} // namespace flipscope

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/session_private.h"
+
+#include <QFileInfo>
+#include <QLocale>
+
+#include <algorithm>
+
+namespace flipscope {
+
+namespace {
+
+QString keyOf(const Banner& banner)
+{
+    return QStringLiteral("%1/%2").arg(banner.run).arg(banner.text);
+}
+
+Banner ofFinding(const SessionRun& run, const Finding& finding)
+{
+    return {finding.level == Finding::Level::Warning ? Banner::Level::Warning : Banner::Level::Note,
+            QStringLiteral("%1: %2").arg(run.name, QString::fromStdString(finding.text)), run.id};
+}
+
+void appendRun(std::vector<Banner>& out, const SessionRun& run)
+{
+    if (run.changedOnDisk) {
+        const bool there = QFileInfo::exists(QString::fromStdString(run.trace->path.string()));
+        out.push_back(
+            {Banner::Level::Warning,
+             there ? Session::tr("%1 changed on disk: F5 reloads it.").arg(run.name)
+                   : Session::tr("The file of %1 is gone from the disk; what is shown is from before.").arg(run.name),
+             run.id});
+    }
+    if (run.state == SessionRun::State::Failed)
+        out.push_back({Banner::Level::Error, QStringLiteral("%1: %2").arg(run.name, run.problem), run.id});
+    for (const Finding& finding : run.trace->findings)
+        out.push_back(ofFinding(run, finding));
+    if (!run.table)
+        return;
+    for (const Finding& finding : run.table->alignment.findings)
+        out.push_back(ofFinding(run, finding));
+    for (const std::string& notice : run.table->notices)
+        out.push_back(
+            {Banner::Level::Note, QStringLiteral("%1: %2").arg(run.name, QString::fromStdString(notice)), run.id});
+}
+
+} // namespace
+
+void Session::Private::say(Banner::Level level, const QString& text, int run)
+{
+    Banner banner{level, text, run};
+    dismissed.remove(keyOf(banner)); // it happened again
+    if (std::ranges::find(messages, banner) == messages.end())
+        messages.push_back(std::move(banner));
+}
+
+void Session::Private::updateBanners()
+{
+    std::vector<Banner> all = messages;
+    for (const SessionRun& run : q->m_runs)
+        if (!run.hidden)
+            appendRun(all, run);
+    if (q->m_windowChosen && !q->m_runs.empty() && q->m_windowTokens != default_window_tokens)
+        all.push_back(
+            {Banner::Level::Note,
+             Session::tr("Windows of %1 tokens were chosen for this history of %2 tokens; the usual 8,000 would "
+                         "give fewer than six windows.")
+                 .arg(QLocale().toString(q->m_windowTokens))
+                 .arg(QLocale().toString(static_cast<qint64>(q->m_runs.front().trace->tokens.ids.size()))),
+             -1});
+    if (!q->m_runs.empty() && !q->m_engineNotice.isEmpty())
+        all.push_back({Banner::Level::Note, q->m_engineNotice, -1});
+
+    std::vector<Banner> shown;
+    for (Banner& banner : all)
+        if (!dismissed.contains(keyOf(banner)) && std::ranges::find(shown, banner) == shown.end())
+            shown.push_back(std::move(banner));
+    std::ranges::stable_sort(shown, std::greater<>(), &Banner::level); // errors first
+    if (shown == q->m_banners)
+        return;
+    q->m_banners = std::move(shown);
+    emit q->bannersChanged();
+}
+
+void Session::dismiss(const Banner& banner)
+{
+    d->dismissed.insert(keyOf(banner));
+    std::erase(d->messages, banner);
+    d->updateBanners();
+}
+
+} // namespace flipscope

@@ -1,0 +1,470 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/trace/open.h"
+#include "ui/charts/chart_style.h"
+#include "ui/session/session_private.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <filesystem>
+#include <new>
+
+namespace flipscope {
+
+namespace {
+
+/// Runs `work` and turns what must not cross a thread into a value.
+template <class T, class Work>
+Result<T> guarded(const Work& work)
+{
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorKind::OutOfMemory, "There is not enough memory for this; close other files and try again.");
+    } catch (const std::exception& e) {
+        return fail(ErrorKind::BadFormat, "Something unexpected went wrong: {}.", e.what());
+    }
+}
+
+bool looksLikeTrace(const QString& path)
+{
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return false;
+    const QByteArray head = file.read(4096);
+    const std::string_view view(head.constData(), static_cast<std::size_t>(head.size()));
+    const std::filesystem::path fsPath = path.toStdString();
+    return std::ranges::any_of(readers(), [&](const TraceReader& r) { return r.recognises(fsPath, view); });
+}
+
+/// Traces in a folder, not in the folders in it, by name.
+QStringList tracesIn(const QString& folder, const Job& job)
+{
+    QStringList found;
+    const QDir dir(folder);
+    for (const QString& name : dir.entryList(QDir::Files | QDir::Readable, QDir::Name | QDir::IgnoreCase)) {
+        if (job.cancelled())
+            break;
+        if (looksLikeTrace(dir.filePath(name)))
+            found.append(dir.filePath(name));
+    }
+    return found;
+}
+
+OpenAnswer openItem(const QString& path, const Job& job)
+{
+    OpenAnswer answer;
+    QStringList files{path};
+    if (QFileInfo(path).isDir()) {
+        files = tracesIn(path, job);
+        if (files.isEmpty() && !job.cancelled())
+            answer.errors.push_back({ErrorKind::NotFound, fmt::format("There is no trace in the folder {}; traces are "
+                                                                      "HDF5 files as the capture tools write them.",
+                                                                      path.toStdString())});
+    }
+    for (const QString& file : files) {
+        if (job.cancelled())
+            break;
+        auto trace = guarded<TracePtr>([&] { return open_trace(file.toStdString(), job); });
+        if (trace)
+            answer.traces.push_back(std::move(*trace));
+        else if (trace.error().kind != ErrorKind::Cancelled)
+            answer.errors.push_back(trace.error());
+    }
+    return answer;
+}
+
+Engine* engineOf(EngineHolder& holder, std::string& notice)
+{
+    if (!holder.engine) {
+        auto made = guarded<EngineSelection>([] { return make_engine({}); });
+        holder.error.reset();
+        if (made) {
+            holder.engine = std::move(made->engine);
+            notice = made->notice;
+        } else {
+            holder.error = made.error();
+        }
+    }
+    return holder.engine.get();
+}
+
+QString describeEngine(const Engine& engine)
+{
+    const QString name = QString::fromStdString(std::string(engine.name()));
+    const QString detail = QString::fromStdString(engine.detail());
+    const QString shown = name == QLatin1String("cpu") || name == QLatin1String("cuda") ? name.toUpper() : name;
+    return detail.isEmpty() ? shown : QStringLiteral("%1 (%2)").arg(shown, detail);
+}
+
+/// Probes that do not have the same numbers, bit for bit, in two tables of one pair.
+qint64 differentProbes(const MetricsTable& a, const MetricsTable& b)
+{
+    if (a.probes.size() != b.probes.size())
+        return static_cast<qint64>(std::max(a.probes.size(), b.probes.size()));
+    qint64 different = 0;
+    for (std::size_t i = 0; i < a.probes.size(); ++i)
+        different += std::ranges::any_of(probe_columns(), [&](const ProbeColumn& column) {
+            const auto x = column.value(a.probes[i]), y = column.value(b.probes[i]);
+            return x.has_value() != y.has_value() ||
+                   (x && std::bit_cast<std::uint64_t>(*x) != std::bit_cast<std::uint64_t>(*y));
+        });
+    return different;
+}
+
+} // namespace
+
+/// Progress from a worker to the GUI thread, 30 times a second at most.
+std::function<void(const Progress&)> Session::Private::reporter()
+{
+    using Clock = std::chrono::steady_clock;
+    auto last = std::make_shared<Clock::time_point>();
+    return [session = q, last](const Progress& p) {
+        const auto now = Clock::now();
+        if (now - *last < std::chrono::milliseconds(34))
+            return;
+        *last = now;
+        QMetaObject::invokeMethod(
+            session,
+            [session, p] { emit session->progress(QString::fromStdString(p.stage), p.done, p.total, p.bytes); },
+            Qt::QueuedConnection);
+    };
+}
+
+void Session::Private::announceBusy()
+{
+    if (isBusy() == wasBusy)
+        return;
+    wasBusy = isBusy();
+    emit q->busyChanged(wasBusy);
+}
+
+// --- opening ---
+
+void Session::Private::enqueue(const QStringList& paths)
+{
+    for (const QString& path : paths)
+        toOpen.push_back({++lastTicket, path, -1});
+    openNext();
+}
+
+void Session::Private::openNext()
+{
+    if (opening || toOpen.empty())
+        return;
+    opening = true;
+    openStop = {};
+    const OpenItem item = toOpen.front();
+    Job job{openStop.get_token(), reporter()};
+    openPool.start([this, item, job = std::move(job)] {
+        OpenAnswer answer = openItem(item.path, job);
+        QMetaObject::invokeMethod(
+            q, [this, ticket = item.ticket, answer = std::move(answer)] { opened(ticket, answer); },
+            Qt::QueuedConnection);
+    });
+    announceBusy();
+}
+
+void Session::Private::opened(quint64 ticket, const OpenAnswer& answer)
+{
+    opening = false;
+    // A late answer to a request that was cancelled finds no ticket and is dropped.
+    if (!toOpen.empty() && toOpen.front().ticket == ticket) {
+        const OpenItem item = toOpen.front();
+        toOpen.pop_front();
+        if (item.reloadOf < 0) {
+            for (const TracePtr& trace : answer.traces)
+                addTrace(trace);
+            for (const Error& error : answer.errors)
+                say(Banner::Level::Error, QString::fromStdString(error.message));
+        } else if (SessionRun* run = find(item.reloadOf)) {
+            reloaded(*run, answer);
+        }
+        if (toOpen.empty())
+            openingDone();
+        else
+            emit q->runsChanged();
+    }
+    openNext();
+    computeNext();
+    updateBanners();
+    announceBusy();
+}
+
+void Session::Private::addTrace(const TracePtr& trace)
+{
+    for (const SessionRun& run : q->m_runs) {
+        std::error_code ignored;
+        const auto& a = run.trace->stamp;
+        const auto& b = trace->stamp;
+        const bool sameFile = (a.inode == b.inode && a.device == b.device) ||
+                              std::filesystem::equivalent(run.trace->path, trace->path, ignored);
+        if (sameFile) {
+            say(Banner::Level::Note, Session::tr("%1 is open already, as %2.")
+                                         .arg(QString::fromStdString(trace->path.filename().string()), run.name));
+            return;
+        }
+    }
+    SessionRun run;
+    run.id = nextId++;
+    run.trace = trace;
+    const QString base = QString::fromStdString(trace->run_name);
+    run.name = base;
+    const auto taken = [&](const QString& name) {
+        return std::ranges::any_of(q->m_runs, [&](const SessionRun& r) { return r.name == name; });
+    };
+    for (int n = 2; taken(run.name); ++n)
+        run.name = QStringLiteral("%1 (%2)").arg(base).arg(n);
+    run.color = ChartStyle::light().runColor(run.id);
+    q->m_runs.push_back(std::move(run));
+}
+
+void Session::Private::reloaded(SessionRun& run, const OpenAnswer& answer)
+{
+    if (answer.traces.empty()) {
+        const QString why = answer.errors.empty() ? Session::tr("there is no trace any more.")
+                                                  : QString::fromStdString(answer.errors.front().message);
+        run.changedOnDisk = false;
+        if (run.state == SessionRun::State::Baseline) {
+            say(Banner::Level::Error,
+                Session::tr("The baseline %1 could not be read again; what is shown is from before. %2")
+                    .arg(run.name, why),
+                run.id);
+            return;
+        }
+        dropTables(run.id);
+        run.table = nullptr;
+        run.state = SessionRun::State::Failed;
+        run.problem = why;
+        return;
+    }
+    const TracePtr& fresh = answer.traces.front();
+    run.changedOnDisk = false;
+    if (fresh->stamp == run.trace->stamp && fresh->content_key == run.trace->content_key)
+        return;
+    const bool namedByTrace = run.name == QString::fromStdString(run.trace->run_name);
+    run.trace = fresh;
+    if (namedByTrace)
+        run.name = QString::fromStdString(fresh->run_name);
+    dropTables(run.id);
+}
+
+void Session::Private::openingDone()
+{
+    if (q->m_runs.empty() || !toOpen.empty()) {
+        emit q->runsChanged();
+        announceBusy();
+        return;
+    }
+    const auto wanted = std::ranges::find_if(q->m_runs, [this](const SessionRun& run) {
+        return !wantedBaseline.isEmpty() &&
+               QFileInfo(QString::fromStdString(run.trace->path.string())).canonicalFilePath() == wantedBaseline;
+    });
+    SessionRun* base = findBaseline();
+    if (!wantedBaseline.isEmpty() && wanted == q->m_runs.end())
+        say(Banner::Level::Warning, Session::tr("The wished baseline is not open: %1 is compared with instead.")
+                                        .arg(base != nullptr ? base->name : q->m_runs.front().name));
+    wantedBaseline.clear();
+    if (wanted != q->m_runs.end() && &*wanted != base) {
+        if (base != nullptr)
+            base->state = SessionRun::State::Waiting;
+        base = &*wanted;
+    } else if (base == nullptr) {
+        // A file of continuations only has nothing to be compared with.
+        const auto first =
+            std::ranges::find_if(q->m_runs, [](const SessionRun& r) { return r.trace->probes.size() > 0; });
+        base = first == q->m_runs.end() ? &q->m_runs.front() : &*first;
+    }
+    base->state = SessionRun::State::Baseline;
+    base->table = nullptr;
+    for (SessionRun& run : q->m_runs) {
+        if (run.id == base->id || run.state == SessionRun::State::Failed)
+            continue;
+        const auto known = tables.find({base->id, run.id});
+        run.table = known == tables.end() ? nullptr : known->second;
+        run.state = run.table ? SessionRun::State::Ready : SessionRun::State::Waiting;
+    }
+    if (pair) {
+        SessionRun* run = find(pair->runId);
+        if (run == nullptr || pair->baselineId != base->id || pair->run != run->trace || pair->baseline != base->trace)
+            pairStop.request_stop();
+        else if (run->state == SessionRun::State::Waiting)
+            run->state = SessionRun::State::Working;
+    }
+    tracesChanged();
+    emit q->runsChanged();
+    updateBanners();
+    announceBusy();
+}
+
+void Session::reload()
+{
+    if (m_runs.empty())
+        return;
+    for (SessionRun& run : m_runs) {
+        if (run.state == SessionRun::State::Failed) {
+            run.state = SessionRun::State::Waiting;
+            run.problem.clear();
+        }
+        d->toOpen.push_back({++d->lastTicket, QString::fromStdString(run.trace->path.string()), run.id});
+    }
+    d->messages.clear();
+    d->openNext();
+}
+
+// --- computing ---
+
+void Session::Private::computeNext()
+{
+    if (pair || enginePending || opening || !toOpen.empty())
+        return;
+    const SessionRun* base = findBaseline();
+    const auto next = std::ranges::find_if(q->m_runs, [this](const SessionRun& run) {
+        return run.state == SessionRun::State::Waiting ||
+               (run.state == SessionRun::State::Ready && toVerify.contains(run.id));
+    });
+    if (base == nullptr || next == q->m_runs.end()) {
+        announceBusy();
+        return;
+    }
+    pair = PairItem{base->id, next->id, base->trace, next->trace, toVerify.contains(next->id), next->table};
+    next->state = SessionRun::State::Working;
+    pairStop = {};
+    Job job{pairStop.get_token(), reporter()};
+    computePool.start([this, item = *pair, holder = engine, job = std::move(job)] {
+        std::string notice;
+        const bool fresh = !holder->engine;
+        Engine* working = engineOf(*holder, notice);
+        if (fresh && working != nullptr) {
+            QMetaObject::invokeMethod(
+                q,
+                [this, text = describeEngine(*working), notice = QString::fromStdString(notice)] {
+                    engineKnown(text, notice);
+                },
+                Qt::QueuedConnection);
+        }
+        Result<TablePtr> table = guarded<TablePtr>([&]() -> Result<TablePtr> {
+            if (working == nullptr)
+                return tl::unexpected(*holder->error);
+            ComputeOptions options;
+            options.refresh = item.refresh;
+            return compute_table(item.baseline, item.run, *working, options, job);
+        });
+        QMetaObject::invokeMethod(
+            q, [this, item, table = std::move(table), stopped = job.cancelled()] { computed(item, table, stopped); },
+            Qt::QueuedConnection);
+    });
+    emit q->runsChanged();
+    announceBusy();
+}
+
+void Session::Private::computed(const PairItem& item, const Result<TablePtr>& result, bool stopped)
+{
+    pair.reset();
+    SessionRun* run = find(item.runId);
+    const SessionRun* base = findBaseline();
+    const SessionRun* itsBase = find(item.baselineId);
+    const bool sameTraces =
+        run != nullptr && run->trace == item.run && itsBase != nullptr && itsBase->trace == item.baseline;
+    if (sameTraces && result)
+        tables[{item.baselineId, item.runId}] = *result;
+    if (sameTraces && base->id == item.baselineId && run->state != SessionRun::State::Baseline) {
+        if (result) {
+            run->table = *result;
+            run->state = SessionRun::State::Ready;
+            run->problem.clear();
+            if (item.refresh && toVerify.contains(run->id))
+                noteVerified(item, *result);
+        } else if (!stopped && result.error().kind != ErrorKind::Cancelled) {
+            dropTables(run->id);
+            run->table = nullptr;
+            run->state = SessionRun::State::Failed;
+            run->problem = QString::fromStdString(result.error().message);
+            toVerify.remove(run->id);
+        } else if (run->state == SessionRun::State::Working) {
+            run->state = SessionRun::State::Waiting; // it was stopped for another pair; its turn comes again
+        }
+    }
+    computeNext();
+    emit q->runsChanged();
+    updateBanners();
+    announceBusy();
+}
+
+void Session::Private::startEngine()
+{
+    if (enginePending || pair || !q->m_engineText.isEmpty())
+        return;
+    enginePending = true;
+    computePool.start([this, holder = engine] {
+        std::string notice;
+        const Engine* made = engineOf(*holder, notice);
+        QString text = made != nullptr ? describeEngine(*made) : QString();
+        QString why = QString::fromStdString(made != nullptr ? notice : holder->error->message);
+        QMetaObject::invokeMethod(
+            q,
+            [this, text = std::move(text), why = std::move(why)] {
+                enginePending = false;
+                engineKnown(text, why);
+                computeNext();
+                announceBusy();
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+void Session::Private::engineKnown(const QString& text, const QString& notice)
+{
+    q->m_engineText = text;
+    q->m_engineNotice = notice;
+    emit q->engineChanged();
+    updateBanners();
+}
+
+void Session::prepareEngine()
+{
+    d->startEngine();
+}
+
+void Session::verify()
+{
+    d->verified = 0;
+    d->verifiedDifferent.clear();
+    d->toVerify.clear();
+    for (const SessionRun& run : m_runs)
+        if (run.state == SessionRun::State::Ready)
+            d->toVerify.insert(run.id);
+    // Tables against other baselines are taken from the cache again only when they are asked for.
+    const SessionRun* base = baseline();
+    std::erase_if(d->tables, [&](const auto& entry) { return base == nullptr || entry.first.first != base->id; });
+    std::erase_if(d->messages, [](const Banner& b) { return b.text.startsWith(tr("Verified")); });
+    d->computeNext();
+}
+
+void Session::Private::noteVerified(const PairItem& item, const TablePtr& table)
+{
+    const SessionRun* run = find(item.runId);
+    toVerify.remove(item.runId);
+    ++verified;
+    const qint64 different = item.before ? differentProbes(*item.before, *table) : 0;
+    if (different > 0)
+        verifiedDifferent.append(
+            Session::tr("%1 (%2 of %3 probes)").arg(run->name).arg(different).arg(table->probes.size()));
+    if (!toVerify.isEmpty())
+        return;
+    if (verifiedDifferent.isEmpty())
+        say(Banner::Level::Note,
+            Session::tr("Verified: %n run(s) computed again from the rows, every number is the same.", nullptr,
+                        verified));
+    else
+        say(Banner::Level::Warning,
+            Session::tr("Verified: other numbers than before for %1; the new ones are shown. Was a file written to?")
+                .arg(verifiedDifferent.join(QStringLiteral(", "))));
+}
+
+} // namespace flipscope

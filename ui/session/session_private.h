@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/engine.h"
+#include "ui/session/session.h"
+
+#include <QFileSystemWatcher>
+#include <QSet>
+#include <QThreadPool>
+#include <QTimer>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace flipscope {
+
+/// A file or folder that is still to be opened (or opened again, for F5).
+struct OpenItem {
+    quint64 ticket = 0; ///< what a late answer is recognised by
+    QString path;
+    int reloadOf = -1; ///< run id, or -1 for a new file
+};
+
+/// What came of it. A folder gives any number of traces.
+struct OpenAnswer {
+    std::vector<TracePtr> traces;
+    std::vector<Error> errors;
+};
+
+/// One pair being computed.
+struct PairItem {
+    int baselineId = -1, runId = -1;
+    TracePtr baseline, run;
+    bool refresh = false;
+    TablePtr before; ///< refresh: what it is compared with
+};
+
+/// Belongs to the worker thread between its creation and the end of the session.
+struct EngineHolder {
+    std::unique_ptr<Engine> engine;
+    std::optional<Error> error;
+};
+
+struct Session::Private {
+    explicit Private(Session* session);
+
+    Session* q;
+
+    // Files are opened in one thread and pairs computed in another, so that adding a file never waits for a long
+    // computation, nor costs what it has done so far. One item at a time each.
+    QThreadPool openPool, computePool;
+    std::deque<OpenItem> toOpen; ///< the front is the one being opened
+    bool opening = false;
+    std::stop_source openStop;
+    std::optional<PairItem> pair; ///< being computed
+    std::stop_source pairStop;
+    bool enginePending = false;
+    quint64 lastTicket = 0;
+    bool wasBusy = false;
+
+    std::shared_ptr<EngineHolder> engine; ///< touched by the compute thread only
+
+    QString wantedBaseline; ///< canonical path, until it was opened
+    int nextId = 0;
+    std::map<std::pair<int, int>, TablePtr> tables; ///< by (baseline, run): going back to a baseline is instant
+    QSet<int> toVerify;                             ///< runs to be computed past the cache
+    int verified = 0;
+    QStringList verifiedDifferent;
+
+    std::vector<Banner> messages; ///< events: a file that did not open, a result of Verify
+    QSet<QString> dismissed;
+    QFileSystemWatcher watcher;
+    QTimer watchTimer;
+
+    // --- session_jobs.cpp ---
+    void enqueue(const QStringList& paths);
+    void openNext();
+    void opened(quint64 ticket, const OpenAnswer& answer);
+    void addTrace(const TracePtr& trace);
+    void reloaded(SessionRun& run, const OpenAnswer& answer);
+    void openingDone();
+    void computeNext();
+    void computed(const PairItem& item, const Result<TablePtr>& result, bool stopped);
+    void noteVerified(const PairItem& item, const TablePtr& table);
+    void startEngine();
+    void engineKnown(const QString& text, const QString& notice);
+    std::function<void(const Progress&)> reporter();
+    void announceBusy();
+    bool isBusy() const { return opening || pair.has_value() || enginePending; }
+
+    // --- session.cpp ---
+    SessionRun* find(int id);
+    SessionRun* findBaseline();
+    void refreshStates(); ///< after the baseline or a trace changed: tables from memory, the rest waits
+    void tracesChanged(); ///< texts, window size, watcher
+    void chooseWindow();
+    void watchFiles();
+    void dropTables(int id);
+
+    // --- session_banners.cpp ---
+    void say(Banner::Level level, const QString& text, int run = -1);
+    void updateBanners();
+};
+
+} // namespace flipscope
