@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-FileCopyrightText: 2026 The Flipscope authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# From a fresh checkout to the result of all tests: packaging/test.sh [--asan] [arguments for ctest...]
+#   --asan   builds with AddressSanitizer and UndefinedBehaviorSanitizer and runs the tests so
+# Installs missing packages (as root or with sudo), builds with two jobs (FLIPSCOPE_JOBS=n: with n), runs ctest.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+case "${1:-}" in
+-h | --help)
+    sed -n '5,7s/^# \{0,1\}//p' packaging/test.sh
+    exit 0
+    ;;
+esac
+preset=
+if [ "${1:-}" = --asan ]; then
+    preset=asan
+    shift
+elif command -v "${CUDACXX:-nvcc}" >/dev/null; then
+    preset=release
+else
+    preset=no-cuda
+fi
+
+packaging/install-packages.sh build test
+cmake --preset "$preset"
+cmake --build "build/$preset" --parallel "${FLIPSCOPE_JOBS:-2}"
+ctest --test-dir "build/$preset" --output-on-failure "$@"
