@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/engine.h"
+#include "core/engine/plugin_abi.h"
+
+#include <array>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <utility>
+
+namespace flipscope {
+
+namespace {
+
+constexpr const char* module_name = "libflipscope_cuda.so";
+
+/// The module's functions. The library stays loaded until the program ends: the CUDA runtime inside it leaves threads
+/// and exit handlers behind that must not lose their code.
+struct CudaModule {
+    fs_engine_open_fn* open = nullptr;
+    fs_engine_compute_fn* compute = nullptr;
+    fs_engine_host_alloc_fn* host_alloc = nullptr;
+    fs_engine_host_free_fn* host_free = nullptr;
+    fs_engine_notice_fn* notice = nullptr;
+    fs_engine_close_fn* close = nullptr;
+};
+
+/// Where the module may be, in the order of looking.
+std::vector<std::filesystem::path> places()
+{
+    if (const char* named = std::getenv("FLIPSCOPE_CUDA_MODULE"))
+        return {named};
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error)
+        return {};
+    const auto folder = program.parent_path();
+    return {folder / module_name, folder.parent_path() / "lib" / "flipscope" / module_name};
+}
+
+Result<std::filesystem::path> find_module()
+{
+    std::string looked;
+    for (const auto& place : places()) {
+        std::error_code error;
+        if (std::filesystem::is_regular_file(place, error))
+            return place;
+        looked += fmt::format("{}{}", looked.empty() ? "" : " and ", place.string());
+    }
+    return fail(ErrorKind::Device,
+                "The CUDA module is not installed or was not built (looked for {}); see FLIPSCOPE_CUDA in HACKING.",
+                looked.empty() ? module_name : looked);
+}
+
+Result<CudaModule> load_module()
+{
+    const auto path = find_module();
+    if (!path)
+        return tl::unexpected(path.error());
+    void* library = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char* why = dlerror();
+        return fail(ErrorKind::Device, "The CUDA module cannot be loaded: {}.",
+                    why ? why : "the loader gives no reason");
+    }
+    auto* abi = reinterpret_cast<fs_engine_abi_fn*>(dlsym(library, "fs_engine_abi"));
+    const std::int32_t has = abi ? abi() : 0;
+    if (has != FLIPSCOPE_ENGINE_ABI) {
+        dlclose(library);
+        if (has == 0)
+            return fail(ErrorKind::Device, "{} is not a CUDA module of Flipscope.", path->string());
+        return fail(ErrorKind::Device,
+                    "The CUDA module {} belongs to another build of Flipscope (interface {}, this program needs {}): "
+                    "install both from the same build.",
+                    path->string(), has, FLIPSCOPE_ENGINE_ABI);
+    }
+    CudaModule m;
+    const auto get = [&](auto& function, const char* name) {
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+        return function != nullptr;
+    };
+    if (!get(m.open, "fs_engine_open") || !get(m.compute, "fs_engine_compute") ||
+        !get(m.host_alloc, "fs_engine_host_alloc") || !get(m.host_free, "fs_engine_host_free") ||
+        !get(m.notice, "fs_engine_notice") || !get(m.close, "fs_engine_close")) {
+        dlclose(library);
+        return fail(ErrorKind::Device, "The CUDA module {} is incomplete: install it again.", path->string());
+    }
+    return m;
+}
+
+class PinnedBuffer final : public HostBuffer {
+public:
+    PinnedBuffer(const CudaModule& module, fs_engine* engine, void* memory, std::size_t bytes)
+        : module_(module), engine_(engine)
+    {
+        bytes_ = {static_cast<std::byte*>(memory), bytes};
+    }
+    ~PinnedBuffer() override { module_.host_free(engine_, bytes_.data()); }
+    PinnedBuffer(const PinnedBuffer&) = delete;
+    PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+
+private:
+    CudaModule module_;
+    fs_engine* engine_;
+};
+
+std::int32_t stop_requested(void* token)
+{
+    return static_cast<const std::stop_token*>(token)->stop_requested() ? 1 : 0;
+}
+
+ErrorKind kind_of(std::int32_t status)
+{
+    switch (status) {
+    case FS_OUT_OF_MEMORY:
+        return ErrorKind::OutOfMemory;
+    case FS_CANCELLED:
+        return ErrorKind::Cancelled;
+    case FS_BAD_ARGUMENT:
+        return ErrorKind::Usage;
+    default:
+        return ErrorKind::Device;
+    }
+}
+
+class CudaEngine final : public Engine {
+public:
+    CudaEngine(const CudaModule& module, fs_engine* engine, const fs_device_info& info)
+        : module_(module), engine_(engine),
+          detail_(fmt::format("{}, driver for CUDA {}.{}", info.name, info.driver_version / 1000,
+                              info.driver_version % 1000 / 10))
+    {
+    }
+    ~CudaEngine() override { module_.close(engine_); }
+    CudaEngine(const CudaEngine&) = delete;
+    CudaEngine& operator=(const CudaEngine&) = delete;
+
+    std::string_view name() const override { return "cuda"; }
+    std::string detail() const override { return detail_; }
+
+    Result<void> compute(const PairBlock& block, std::span<ProbeMetrics> out, std::stop_token stop) override
+    {
+        if (std::cmp_less(out.size(), block.rows))
+            return fail(ErrorKind::Usage, "{} results do not fit into room for {}.", block.rows, out.size());
+        const auto rows = [](const RowView& v) { return fs_rows{v.data, static_cast<std::int32_t>(v.type), v.stride}; };
+        const fs_block plain{rows(block.baseline), rows(block.run), block.rows, block.vocab, block.next_ids};
+        std::array<char, 512> error{};
+        const std::int32_t status =
+            module_.compute(engine_, &plain, out.data(), stop_requested, &stop, error.data(), error.size());
+        take_notice();
+        if (status == FS_OK)
+            return {};
+        if (status == FS_CANCELLED)
+            return cancelled();
+        return tl::unexpected(Error{kind_of(status), error.data()});
+    }
+
+    Result<std::unique_ptr<HostBuffer>> allocate(std::size_t bytes) override
+    {
+        void* memory = module_.host_alloc(engine_, bytes);
+        if (!memory) // ordinary memory is slower to copy from, and as right
+            return Engine::allocate(bytes);
+        return std::make_unique<PinnedBuffer>(module_, engine_, memory, bytes);
+    }
+
+    std::vector<std::string> take_notices() override { return std::exchange(notices_, {}); }
+
+private:
+    void take_notice()
+    {
+        std::array<char, 512> text{};
+        module_.notice(engine_, text.data(), text.size());
+        if (text[0])
+            notices_.emplace_back(text.data());
+    }
+
+    CudaModule module_;
+    fs_engine* engine_;
+    std::string detail_;
+    std::vector<std::string> notices_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Engine>> make_cuda_engine()
+{
+    const auto module = load_module();
+    if (!module)
+        return tl::unexpected(module.error());
+    fs_engine* engine = nullptr;
+    fs_device_info info{};
+    std::array<char, 512> error{};
+    const std::int32_t status = module->open(0, &engine, &info, error.data(), error.size());
+    if (status != FS_OK)
+        return tl::unexpected(Error{kind_of(status), error.data()});
+    return std::make_unique<CudaEngine>(*module, engine, info);
+}
+
+} // namespace flipscope

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gpu/kernels.h"
+
+#include "gpu/careful_kernel.cuh"
+#include "gpu/rows.cuh"
+#include "gpu/second_kernel.cuh"
+#include "gpu/state.cuh"
+
+namespace flipscope::gpu {
+
+namespace {
+
+/// No row is vouched for yet, and what only the second visit finds has no value.
+__global__ void start_rows(ProbeMetrics* out, RowState* state, int rows)
+{
+    for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < rows;
+         i += static_cast<int>(gridDim.x * blockDim.x)) {
+        set_invalid(out[i]);
+        out[i].differing = 0;
+        state[i].threshold_p = state[i].threshold_q = -INFINITY;
+        state[i].shift = 0;
+        state[i].careful = 1;
+    }
+}
+
+template <class From, class To>
+__global__ void __launch_bounds__(256) widen_kernel(const unsigned char* from, std::int64_t from_pitch,
+                                                    unsigned char* to, std::int64_t to_pitch, int vocab, int rows)
+{
+    for (int row = static_cast<int>(blockIdx.y); row < rows; row += static_cast<int>(gridDim.y)) {
+        const auto* in = row_of<From>(from, from_pitch, row);
+        auto* out = reinterpret_cast<typename To::Bits*>(to + to_pitch * row);
+        for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < vocab;
+             i += static_cast<int>(gridDim.x * blockDim.x)) {
+            if constexpr (sizeof(typename To::Bits) == 8)
+                out[i] = static_cast<std::uint64_t>(__double_as_longlong(From::to_double(in[i])));
+            else
+                out[i] = __float_as_uint(From::to_float(in[i]));
+        }
+    }
+}
+
+unsigned char* bytes(void* p)
+{
+    return static_cast<unsigned char*>(p);
+}
+const unsigned char* bytes(const void* p)
+{
+    return static_cast<const unsigned char*>(p);
+}
+
+/// As many blocks as the device runs at once, and no more than there are rows: each then takes row after row.
+template <class Kernel>
+int grid_for(Kernel kernel, int rows, std::size_t shared = 0)
+{
+    int device = 0, processors = 1, per_processor = 1;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, block_threads, shared);
+    const int most = processors * (per_processor > 0 ? per_processor : 1);
+    return rows < most ? rows : most;
+}
+
+template <class T>
+cudaError_t compute_as(const DeviceBatch& d, const void* table, MetricSet set, cudaStream_t stream)
+{
+    (void)table;
+    const Batch b{bytes(d.p), bytes(d.q), d.pitch, d.vocab, d.rows, d.next};
+    auto* state = static_cast<RowState*>(d.state);
+    start_rows<<<(d.rows + 127) / 128, 128, 0, stream>>>(d.out, state, d.rows);
+    careful_kernel<T><<<grid_for(careful_kernel<T>, d.rows), block_threads, 0, stream>>>(b, d.out, state);
+    if (set == MetricSet::Full)
+        second_kernel<T><<<grid_for(second_kernel<T>, d.rows), block_threads, 0, stream>>>(b, d.out, state);
+    return cudaGetLastError();
+}
+
+template <class From, class To>
+void launch_widen(const void* from, std::int64_t from_pitch, void* to, std::int64_t to_pitch, int vocab, int rows,
+                  cudaStream_t stream)
+{
+    const dim3 grid(static_cast<unsigned>((vocab + 2047) / 2048), static_cast<unsigned>(rows < 1024 ? rows : 1024));
+    widen_kernel<From, To><<<grid, 256, 0, stream>>>(bytes(from), from_pitch, bytes(to), to_pitch, vocab, rows);
+}
+
+} // namespace
+
+std::size_t row_state_size()
+{
+    return sizeof(RowState);
+}
+
+std::size_t table_size()
+{
+    return 8;
+}
+
+cudaError_t fill_table(void* table, cudaStream_t stream)
+{
+    return cudaMemsetAsync(table, 0, table_size(), stream);
+}
+
+cudaError_t check_code()
+{
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, second_kernel<F64>);
+}
+
+cudaError_t widen_rows(const void* from, std::int64_t from_pitch, std::int32_t from_type, void* to,
+                       std::int64_t to_pitch, std::int32_t to_type, std::int32_t vocab, std::int32_t rows,
+                       cudaStream_t stream)
+{
+    const bool wide = to_type == type_f64;
+    if (from_type == type_bf16)
+        (wide ? launch_widen<Bf16, F64> : launch_widen<Bf16, F32>)(from, from_pitch, to, to_pitch, vocab, rows, stream);
+    else if (from_type == type_f16)
+        (wide ? launch_widen<F16, F64> : launch_widen<F16, F32>)(from, from_pitch, to, to_pitch, vocab, rows, stream);
+    else
+        launch_widen<F32, F64>(from, from_pitch, to, to_pitch, vocab, rows, stream);
+    return cudaGetLastError();
+}
+
+cudaError_t compute_metrics(const DeviceBatch& batch, const void* table, MetricSet set, cudaStream_t stream)
+{
+    switch (batch.type) {
+    case type_bf16:
+        return compute_as<Bf16>(batch, table, set, stream);
+    case type_f16:
+        return compute_as<F16>(batch, table, set, stream);
+    case type_f32:
+        return compute_as<F32>(batch, table, set, stream);
+    case type_f64:
+        return compute_as<F64>(batch, table, set, stream);
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+} // namespace flipscope::gpu

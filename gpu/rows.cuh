@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Rows of logits on the device and how their elements are widened.
+
+#include <cstdint>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace flipscope::gpu {
+
+/// Threads of a block; one block works on one pair of rows at a time. How a row is shared out depends on this and on
+/// the row's width alone, so a probe's numbers are the same bits whatever batch it travels in.
+constexpr int block_threads = 512;
+constexpr int warps = block_threads / 32;
+
+/// A batch of row pairs in device memory. Each row starts on a 16-byte border (the copy to the device sees to it), so
+/// that a thread can load 16 bytes at once even where the vocabulary is odd and rows of the file start anywhere.
+struct Batch {
+    const unsigned char *p, *q; ///< rows of the baseline and of the run
+    std::int64_t pitch;         ///< bytes from row to row, a multiple of 16
+    std::int32_t vocab;
+    std::int32_t rows;
+    const std::int32_t* next; ///< per row the next token, -1 = none; null = none at all
+};
+
+/// Logits as 16-bit patterns: the types below give them a meaning.
+struct Bf16 {
+    using Bits = std::uint16_t;
+    static __device__ __forceinline__ float to_float(Bits b) { return __uint_as_float(static_cast<unsigned>(b) << 16); }
+    static __device__ __forceinline__ double to_double(Bits b) { return static_cast<double>(to_float(b)); }
+};
+
+struct F16 {
+    using Bits = std::uint16_t;
+    static __device__ __forceinline__ float to_float(Bits b) { return __half2float(__ushort_as_half(b)); }
+    static __device__ __forceinline__ double to_double(Bits b) { return static_cast<double>(to_float(b)); }
+};
+
+struct F32 {
+    using Bits = std::uint32_t;
+    static __device__ __forceinline__ float to_float(Bits b) { return __uint_as_float(b); }
+    static __device__ __forceinline__ double to_double(Bits b) { return static_cast<double>(__uint_as_float(b)); }
+};
+
+struct F64 {
+    using Bits = std::uint64_t;
+    static __device__ __forceinline__ double to_double(Bits b)
+    {
+        return __longlong_as_double(static_cast<long long>(b));
+    }
+};
+
+/// Elements that one 16-byte load brings.
+template <class T>
+constexpr int per_load = 16 / static_cast<int>(sizeof(typename T::Bits));
+
+template <class T>
+__device__ __forceinline__ const typename T::Bits* row_of(const unsigned char* rows, std::int64_t pitch, int row)
+{
+    return reinterpret_cast<const typename T::Bits*>(rows + pitch * row);
+}
+
+/// The bits of element j of a 16-byte load. j is a constant after unrolling: no register is indexed at run time.
+template <class T>
+__device__ __forceinline__ typename T::Bits element(const uint4& v, int j)
+{
+    const unsigned words[4] = {v.x, v.y, v.z, v.w};
+    if constexpr (sizeof(typename T::Bits) == 2)
+        return static_cast<std::uint16_t>(j & 1 ? words[j / 2] >> 16 : words[j / 2] & 0xffffu);
+    else if constexpr (sizeof(typename T::Bits) == 4)
+        return words[j];
+    else
+        return static_cast<std::uint64_t>(words[2 * j + 1]) << 32 | words[2 * j];
+}
+
+/// Visits the elements of a pair of rows: f(id, bits of P, bits of Q). Thread t takes the 16-byte vectors t, t + 512 …
+/// in rising order, then its share of the tail. Plain and always right; the fast kernel has its own loop.
+template <class T, class F>
+__device__ __forceinline__ void for_each_pair(const typename T::Bits* p, const typename T::Bits* q, int vocab, F f)
+{
+    constexpr int n = per_load<T>;
+    const int vectors = vocab / n;
+    for (int i = static_cast<int>(threadIdx.x); i < vectors; i += block_threads) {
+        const uint4 x = reinterpret_cast<const uint4*>(p)[i], y = reinterpret_cast<const uint4*>(q)[i];
+#pragma unroll
+        for (int j = 0; j < n; j++)
+            f(i * n + j, element<T>(x, j), element<T>(y, j));
+    }
+    for (int i = vectors * n + static_cast<int>(threadIdx.x); i < vocab; i += block_threads)
+        f(i, p[i], q[i]);
+}
+
+} // namespace flipscope::gpu
