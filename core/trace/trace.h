@@ -36,7 +36,7 @@ struct ByteStrings {
 /// The forced history: one id per position.
 struct TokenHistory {
     std::vector<std::int32_t> ids;
-    ByteStrings text; ///< empty, or one string per position
+    ByteStrings text;                                           ///< empty, or one string per position
     std::string tokenizer, chat_template_sha256, prompt_sha256; ///< empty = not stated
 };
 
@@ -64,8 +64,8 @@ struct ProbeSet {
     std::int64_t k = 0;                  ///< TopK: columns of the lists
     std::string scoring, values;         ///< prefill / decode, raw / processed; empty = not stated
     std::optional<double> temperature;
-    std::vector<std::int32_t> top1; ///< argmax before storage rounding; empty = not stored
-    std::vector<double> lse;        ///< log-sum-exp before storage rounding; empty = not stored
+    std::vector<std::int32_t> top1;          ///< argmax before storage rounding; empty = not stored
+    std::vector<double> lse;                 ///< log-sum-exp before storage rounding; empty = not stored
     std::shared_ptr<const RowSource> rows;   ///< kind Full
     std::shared_ptr<const TopKSource> lists; ///< kind TopK
 
@@ -78,10 +78,10 @@ struct Generation {
     std::int64_t prefix_tokens = 0; ///< the first generated token has this position
     std::vector<std::int32_t> ids;
     ByteStrings text;
-    std::vector<std::uint8_t> fed;          ///< empty, or per id: 1 = fed, not generated
-    std::int64_t k = 0;                     ///< columns of top_ids / top_logprobs
-    std::vector<std::int32_t> top_ids;      ///< [ids.size() * k] or empty; -1 = missing
-    std::vector<float> top_logprobs;        ///< as top_ids, nats
+    std::vector<std::uint8_t> fed;                         ///< empty, or per id: 1 = fed, not generated
+    std::int64_t k = 0;                                    ///< columns of top_ids / top_logprobs
+    std::vector<std::int32_t> top_ids;                     ///< [ids.size() * k] or empty; -1 = missing
+    std::vector<float> top_logprobs;                       ///< as top_ids, nats
     std::string sampler, finish_reason, parsed_tool_calls; ///< as stored; empty = not stated
 };
 
@@ -95,10 +95,10 @@ struct Trace {
     std::string run_name; ///< the file's stem where the file states none
 
     TokenHistory tokens;
-    std::shared_ptr<const Vocabulary> vocabulary; ///< null = not stored
-    std::vector<Span> spans;                      ///< sorted by start
-    ProbeSet probes;                              ///< may be empty (a file of continuations only)
-    std::vector<ProbeSet> dense;                  ///< sorted by name
+    std::shared_ptr<const Vocabulary> vocabulary;         ///< null = not stored
+    std::vector<Span> spans;                              ///< sorted by start
+    ProbeSet probes;                                      ///< may be empty (a file of continuations only)
+    std::vector<ProbeSet> dense;                          ///< sorted by name
     std::vector<std::pair<std::string, std::string>> run; ///< /run attributes as text, sorted by key
     std::vector<std::string> packages;
     std::string launch_log;

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/error.h"
+#include "core/base/finding.h"
+#include "core/trace/hdf5.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+namespace flipscope::h5 {
+
+/// A plain file descriptor, closed when the last user lets go.
+class Descriptor {
+public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor();
+    int fd() const { return fd_; }
+
+private:
+    int fd_;
+};
+
+/// An HDF5 file open for reading: never locked, never written. Kept alive by the row sources that read from it.
+struct File {
+    Handle id;
+    Handle group_access, dataset_access; ///< property lists that refuse to follow links into other files
+    std::shared_ptr<Descriptor> descriptor;
+    std::filesystem::path path;
+    std::uint64_t size = 0;
+    bool being_written = false; ///< marked so by its writer: datasets may differ in length at any instant
+    bool has_user_block = false;
+};
+
+/// Opens read-only; where the file is marked as being written, as a reader beside the writer (SWMR); where the mark is
+/// that of a writer which cannot have readers beside it, by overlooking the mark. What a person should know about that
+/// is added to `findings`. Needs a Session.
+Result<std::shared_ptr<const File>> open_file(const std::filesystem::path& path, Findings& findings);
+
+} // namespace flipscope::h5

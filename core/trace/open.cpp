@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/trace/open.h"
+
+#include "core/base/file.h"
+#include "core/trace/flipscope_reader.h"
+#include "core/trace/hdf5.h"
+
+#include <fstream>
+
+namespace flipscope {
+
+const std::vector<TraceReader>& readers()
+{
+    static const std::vector<TraceReader> list = {
+        flipscope_reader(),
+    };
+    return list;
+}
+
+Result<TracePtr> open_trace(const std::filesystem::path& path, const Job& job)
+{
+    const std::string name = h5::one_line(path.string());
+    if (auto stamp = stamp_of(path); !stamp)
+        return fail(stamp.error().kind, "{}", h5::one_line(stamp.error().message));
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        return fail(ErrorKind::Unreadable, "{} is a folder; choose a trace file in it.", name);
+    if (!std::filesystem::is_regular_file(path, error)) // reading a pipe could wait for ever
+        return fail(ErrorKind::Unreadable, "{} is not a plain file.", name);
+
+    std::ifstream in(path, std::ios::binary);
+    if (!in)
+        return fail(ErrorKind::Unreadable, "{} cannot be opened: permission denied or unreadable.", name);
+    std::string head(4096, '\0');
+    in.read(head.data(), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(in.gcount()));
+    if (head.empty())
+        return fail(ErrorKind::BadFormat, "{} is empty.", name);
+    for (const auto& reader : readers())
+        if (reader.recognises(path, head))
+            return reader.open(path, job);
+    return fail(ErrorKind::BadFormat,
+                "{} is not a trace: its content is of no kind that this version knows (a Flipscope trace is an HDF5 "
+                "file).",
+                name);
+}
+
+} // namespace flipscope
