@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What gets installed where, and the packages: `cmake --install build/release`, `cpack --config build/release/CPackConfig.cmake`.
 
-install(TARGETS flipscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET flipscope)
+  install(TARGETS flipscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 if(TARGET flipscope_cuda)
   # Loaded at run time, and found by its place beside the program: no library that others link.
   install(TARGETS flipscope_cuda LIBRARY DESTINATION lib/flipscope)
