@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/number_text.h"
+
+#include <QLocale>
+
+#include <cmath>
+
+namespace flipscope {
+
+QString groupedText(qint64 n)
+{
+    static const QLocale english(QLocale::English, QLocale::UnitedStates);
+    return english.toString(n);
+}
+
+QString realText(double value)
+{
+    if (std::isnan(value))
+        return QStringLiteral("–");
+    if (std::isinf(value))
+        return value > 0 ? QStringLiteral("∞") : QStringLiteral("−∞");
+    return QString::number(value, 'g', 4).replace(QLatin1String("e-0"), QLatin1String("e-"));
+}
+
+QString exactText(double value)
+{
+    if (std::isnan(value))
+        return QStringLiteral("nan");
+    if (std::isinf(value))
+        return value > 0 ? QStringLiteral("inf") : QStringLiteral("-inf");
+    return QString::number(value, 'g', 17);
+}
+
+QString probabilityText(double p)
+{
+    if (std::isnan(p))
+        return QStringLiteral("–");
+    if (p > 0 && p < 0.0001)
+        return QStringLiteral("< 0.0001");
+    return QString::number(p, 'f', 4);
+}
+
+QString rangeText(qint64 start, qint64 end)
+{
+    if (start % 1000 == 0 && end % 1000 == 0 && end > 0)
+        return QStringLiteral("%1k–%2k").arg(groupedText(start / 1000), groupedText(end / 1000));
+    return groupedText(start) + QStringLiteral("–") + groupedText(end);
+}
+
+} // namespace flipscope

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/error.h"
+#include "ui/session/session.h"
+
+#include <QTableView>
+#include <QTimer>
+#include <QWidget>
+
+class QCheckBox;
+class QLabel;
+class QLineEdit;
+class QMenu;
+class QToolButton;
+
+namespace flipscope {
+
+class ProbeTableModel;
+
+/// The probes of the shown run, worst first, with a filter line; linked with the session's selection both ways.
+/// Enter or a double click goes down to the token, Backspace up, Ctrl+C copies the selected rows.
+class ProbeTable : public QWidget {
+    Q_OBJECT
+public:
+    explicit ProbeTable(Session* session, QWidget* parent = nullptr);
+
+    QTableView* view() const { return m_view; }
+    ProbeTableModel* model() const { return m_model; }
+
+    /// The rows shown, in the order shown, all columns, as `flipscope analyze --csv-probes` writes them.
+    Result<void> writeCsv(const QString& path) const;
+    QString copyText() const; ///< selected rows (all without a selection), visible columns, tab-separated
+
+public slots:
+    void copy() const;
+    void chooseCsv(); ///< asks for a file name
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void buildControls();
+    void buildColumnMenu();
+    void sizeColumns();
+    void reloadTable();
+    void applyFilter();
+    void applyPlace();
+    void updateCount();
+    void goToCurrent(bool token);
+    void say(const QString& text, bool isError);
+
+    Session* m_session;
+    ProbeTableModel* m_model;
+    QLineEdit* m_filter;
+    QCheckBox* m_windowOnly;
+    QToolButton* m_columns;
+    QToolButton* m_csv;
+    QLabel* m_count;
+    QLabel* m_message;
+    QTableView* m_view;
+    QTimer m_follow; ///< a held arrow key goes to where it stops, not to every row on the way
+    TablePtr m_shown;
+    int m_shownRun = -1;
+    QString m_filterError;
+    bool m_following = false; ///< the view is being moved to the session's place
+};
+
+} // namespace flipscope
