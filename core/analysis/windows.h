@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,10 @@ struct WindowStats {
 
 /// Statistics over any probes (one window, one span, or all).
 WindowStats summarize(std::span<const ProbeMetrics> probes, std::int64_t start, std::int64_t end);
+
+/// Those of `probes` (sorted by position) whose position lies in [start, end).
+std::span<const ProbeMetrics> probes_between(std::span<const ProbeMetrics> probes, std::int64_t start,
+                                             std::int64_t end);
 
 /// All windows from 0 to that of `last_position`, window w = positions in [w*W, (w+1)*W). `last_position` is that of the
 /// last probe of any open run, so that all runs have the same windows.
