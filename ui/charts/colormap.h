@@ -7,6 +7,7 @@
 #include <QStringList>
 
 #include <span>
+#include <vector>
 
 namespace flipscope {
 

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Precompiled for the whole library. Files include what they use all the same.
+#include <QtConcurrent>
+#include <QtCore>
+#include <QtGui>
+#include <QtWidgets>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
