@@ -64,4 +64,72 @@ __device__ __forceinline__ double a_minus_log1p(double a)
     return a * a * s;
 }
 
+// --- the fast kernels' exponentials -------------------------------------------------------------------------------
+//
+// x = n ln2/32 + r with |r| <= ln2/64 = 0.0108, e^x = 2^(n/32) e^r: 32 values of 2^(j/32) in shared memory, the rest of
+// n goes into the exponent, and a short polynomial does e^r. 32 doubles lie two to a bank pair, so a warp's look-ups
+// hardly collide whatever it asks for.
+
+constexpr int exp_steps = 32;
+constexpr double exp_step = 0.69314718055994530942 / exp_steps;
+/// Adding it pushes the integer part of a double into the low word (round to nearest), subtracting gives it back.
+constexpr double round_magic = 6755399441055744.0; // 1.5 * 2^52
+
+struct Reduced {
+    double n, r;  ///< x = n * exp_step + r
+    double scale; ///< 2^(n/32)
+};
+
+/// `powers`: 2^(j/32), j = 0 .. 31. Valid for |x| < 700; below that the scale sticks at 2^-1000, which no sum notices.
+__device__ __forceinline__ Reduced reduce(double x, const double* powers)
+{
+    const double t = fma(x, 1 / exp_step, round_magic);
+    Reduced e;
+    e.n = t - round_magic;
+    e.r = fma(e.n, -exp_step, x);
+    const int n = max(__double2loint(t), -1000 * exp_steps);
+    const double power = powers[n & (exp_steps - 1)];
+    e.scale = __hiloint2double(__double2hiint(power) + ((n >> 5) << 20), __double2loint(power));
+    return e;
+}
+
+/// e^x, 5e-15 relative (the first term left out is r^6/720).
+__device__ __forceinline__ double fast_exp(double x, const double* powers)
+{
+    const Reduced e = reduce(x, powers);
+    double s = fma(e.r, 1.0 / 120, 1.0 / 24);
+    s = fma(e.r, s, 1.0 / 6);
+    s = fma(e.r, s, 0.5);
+    s = fma(e.r, s, 1.0);
+    return fma(e.scale * e.r, s, e.scale);
+}
+
+/// e^x - 1 - x without cancellation anywhere, 2e-10 relative at worst: with E = 2^(n/32) - 1 it is
+/// (E - n c) + E r + (E + 1)(e^r - 1 - r), and for n = 0 the first two are exactly 0.
+__device__ __forceinline__ double phi_any(double x, const double* powers)
+{
+    const Reduced e = reduce(x, powers);
+    double s = fma(e.r, 1.0 / 120, 1.0 / 24);
+    s = fma(e.r, s, 1.0 / 6);
+    s = fma(e.r, s, 0.5);
+    const double grown = e.scale - 1, phi_r = e.r * e.r * s;
+    return fma(e.scale, phi_r, fma(grown, e.r, fma(e.n, -exp_step, grown)));
+}
+
+/// Up to here the polynomial below is good to 5e-10 relative.
+constexpr float small_x = 0.3f;
+
+/// e^x - 1 - x for |x| <= small_x. `f` is x as a float: from the third term on, FP32 is enough, since the terms it
+/// carries are at most x^2/12 of the sum; FP32 operations cost half of FP64's here and a 64th on consumer cards.
+__device__ __forceinline__ double phi_small(double x, float f)
+{
+    float tail = fmaf(f, 2.7557319e-6f, 2.4801587e-5f); // 1/9!, 1/8!
+    tail = fmaf(f, tail, 1.9841270e-4f);
+    tail = fmaf(f, tail, 1.3888889e-3f);
+    tail = fmaf(f, tail, 8.3333333e-3f);
+    tail = fmaf(f, tail, 4.1666667e-2f);
+    const double square = x * x;
+    return square * fma(square, static_cast<double>(tail), fma(x, 1.0 / 6, 0.5));
+}
+
 } // namespace flipscope::gpu

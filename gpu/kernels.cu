@@ -3,6 +3,8 @@
 #include "gpu/kernels.h"
 
 #include "gpu/careful_kernel.cuh"
+#include "gpu/core_kernel.cuh"
+#include "gpu/distance_kernel.cuh"
 #include "gpu/rows.cuh"
 #include "gpu/second_kernel.cuh"
 #include "gpu/state.cuh"
@@ -22,6 +24,13 @@ __global__ void start_rows(ProbeMetrics* out, RowState* state, int rows)
         state[i].shift = 0;
         state[i].careful = 1;
     }
+}
+
+/// e^x of every bfloat16. Large ones become inf, and rows that hold them are not vouched for.
+__global__ void fill_exponentials(double* table)
+{
+    const unsigned u = blockIdx.x * blockDim.x + threadIdx.x;
+    table[u] = exp(Bf16::to_double(static_cast<std::uint16_t>(u)));
 }
 
 template <class From, class To>
@@ -62,16 +71,36 @@ int grid_for(Kernel kernel, int rows, std::size_t shared = 0)
     return rows < most ? rows : most;
 }
 
+/// Launches a fast kernel with its table in shared memory.
+template <class T, class Kernel, class State>
+void launch_fast(Kernel kernel, const Batch& b, const void* table, ProbeMetrics* out, State* state, cudaStream_t stream)
+{
+    constexpr std::size_t shared = Weights<T>::shared_bytes;
+    if constexpr (shared > 0)
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+    kernel<<<grid_for(kernel, b.rows, shared), block_threads, shared, stream>>>(b, static_cast<const double*>(table),
+                                                                                out, state);
+}
+
+/// float64 has no fast kernels: its rows all go the careful way.
+template <class T>
+constexpr bool has_fast = sizeof(typename T::Bits) < 8;
+
 template <class T>
 cudaError_t compute_as(const DeviceBatch& d, const void* table, MetricSet set, cudaStream_t stream)
 {
-    (void)table;
     const Batch b{bytes(d.p), bytes(d.q), d.pitch, d.vocab, d.rows, d.next};
     auto* state = static_cast<RowState*>(d.state);
     start_rows<<<(d.rows + 127) / 128, 128, 0, stream>>>(d.out, state, d.rows);
+    if constexpr (has_fast<T>)
+        launch_fast<T>(set == MetricSet::Kl ? core_kernel<T, true> : core_kernel<T, false>, b, table, d.out, state,
+                       stream);
     careful_kernel<T><<<grid_for(careful_kernel<T>, d.rows), block_threads, 0, stream>>>(b, d.out, state);
-    if (set == MetricSet::Full)
+    if (set == MetricSet::Full) {
+        if constexpr (has_fast<T>)
+            launch_fast<T>(distance_kernel<T>, b, table, d.out, static_cast<const RowState*>(state), stream);
         second_kernel<T><<<grid_for(second_kernel<T>, d.rows), block_threads, 0, stream>>>(b, d.out, state);
+    }
     return cudaGetLastError();
 }
 
@@ -92,12 +121,13 @@ std::size_t row_state_size()
 
 std::size_t table_size()
 {
-    return 8;
+    return 65536 * sizeof(double);
 }
 
 cudaError_t fill_table(void* table, cudaStream_t stream)
 {
-    return cudaMemsetAsync(table, 0, table_size(), stream);
+    fill_exponentials<<<256, 256, 0, stream>>>(static_cast<double*>(table));
+    return cudaGetLastError();
 }
 
 cudaError_t check_code()

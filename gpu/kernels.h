@@ -40,6 +40,7 @@ struct DeviceBatch {
 };
 
 enum class MetricSet {
+    Kl,   ///< as Core without entropies and `differing`: what a benchmark of KL alone asks for
     Core, ///< what one visit of the rows gives; js, tv and the overlaps stay NaN, rank 1
     Full,
 };

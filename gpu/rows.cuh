@@ -12,7 +12,15 @@ namespace flipscope::gpu {
 
 /// Threads of a block; one block works on one pair of rows at a time. How a row is shared out depends on this and on
 /// the row's width alone, so a probe's numbers are the same bits whatever batch it travels in.
-constexpr int block_threads = 512;
+#ifndef FLIPSCOPE_BLOCK_THREADS // may be set to measure other cuts
+#define FLIPSCOPE_BLOCK_THREADS 384
+#endif
+constexpr int block_threads = FLIPSCOPE_BLOCK_THREADS;
+#ifndef FLIPSCOPE_MIN_BLOCKS
+#define FLIPSCOPE_MIN_BLOCKS 2
+#endif
+/// Blocks that shall fit on a multiprocessor together: this bounds the registers of a thread of the fast kernels.
+constexpr int min_blocks = FLIPSCOPE_MIN_BLOCKS;
 constexpr int warps = block_threads / 32;
 
 /// A batch of row pairs in device memory. Each row starts on a 16-byte border (the copy to the device sees to it), so
@@ -75,8 +83,9 @@ __device__ __forceinline__ typename T::Bits element(const uint4& v, int j)
         return static_cast<std::uint64_t>(words[2 * j + 1]) << 32 | words[2 * j];
 }
 
-/// Visits the elements of a pair of rows: f(id, bits of P, bits of Q). Thread t takes the 16-byte vectors t, t + 512 …
-/// in rising order, then its share of the tail. Plain and always right; the fast kernel has its own loop.
+/// Visits the elements of a pair of rows: f(id, bits of P, bits of Q). Thread t takes the 16-byte vectors t, t +
+/// block_threads … in rising order, then its share of the tail. Plain and always right; the fast kernel has its own
+/// loop.
 template <class T, class F>
 __device__ __forceinline__ void for_each_pair(const typename T::Bits* p, const typename T::Bits* q, int vocab, F f)
 {

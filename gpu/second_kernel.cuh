@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The second visit: Jensen-Shannon divergence, total variation, overlaps of the top tokens, the exact largest
-// difference, and the rank of P's top token in Q's row where the top moved. It knows the log-sum-exps of the first.
+// The second visit of rows that went the careful way: Jensen-Shannon divergence, total variation, overlaps of the top
+// tokens, the exact largest difference, and the rank of P's top token in Q's row where the top moved. It knows the
+// log-sum-exps of the first.
 
 #include "gpu/exponential.cuh"
 #include "gpu/reduce.cuh"
@@ -12,7 +13,7 @@
 namespace flipscope::gpu {
 
 /// Elements of a row that reach its threshold. Usually 10 to 30; more than fit happens where many are equal.
-constexpr int max_candidates = 1024;
+constexpr int max_candidates = 256;
 
 /// Does (x, i) come before (y, j) in the order of ranks: larger logit first, then lower id?
 __device__ __forceinline__ bool ahead(double x, int i, double y, int j)
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(block_threads) second_kernel(Batch b, ProbeMet
     __shared__ int top[2][10];
     for (int row = static_cast<int>(blockIdx.x); row < b.rows; row += static_cast<int>(gridDim.x)) {
         ProbeMetrics& m = out[row];
-        if (!m.valid)
+        if (!m.valid || !state[row].careful)
             continue;
         const Bits *p = row_of<T>(b.p, b.pitch, row), *q = row_of<T>(b.q, b.pitch, row);
         if (threadIdx.x < 10)
