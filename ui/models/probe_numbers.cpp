@@ -40,7 +40,7 @@ QVector<NumberRow> numbersOf(const ProbeMetrics& m, bool lowerBound)
         {tr("Flip"), m.valid ? yesNo(m.flip != 0) : QStringLiteral("–"),
          m.tied ? tr("(tied: the largest logit occurs twice)") : QString()},
     };
-    if (m.flip_top1 >= 0 && m.flip_top1 != static_cast<int>(m.flip))
+    if (m.flip_top1 >= 0 && (m.flip_top1 != 0) != (m.flip != 0))
         rows.push_back({tr("Flip before storage rounding"), yesNo(m.flip_top1 != 0), {}});
     rows.push_back({tr("Margin of P"), realText(m.margin), tr("nats")});
     rows.push_back(

@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/detail_reader.h"
 
-#include <QMetaObject>
-
-#include <utility>
-
 namespace flipscope {
 
 DetailReader::DetailReader(QObject* parent) : QObject(parent)
 {
     m_pool.setMaxThreadCount(1);
+    connect(
+        this, &DetailReader::rowRead, this,
+        [this](quint64 ticket, int run, const Answer& detail) {
+            if (m_latest->load() == ticket)
+                emit answered(run, detail);
+        },
+        Qt::QueuedConnection);
 }
 
 DetailReader::~DetailReader()
@@ -33,16 +36,10 @@ void DetailReader::read(const QVector<Request>& requests, qint64 position, int k
         for (const Request& request : requests) {
             if (latest->load() != mine)
                 return;
-            auto detail = std::make_shared<const Result<ProbeDetail>>(
-                probe_detail(*request.baseline, *request.trace, position, k));
-            // The reader outlives its pool's work, and its pending calls are dropped with it.
-            QMetaObject::invokeMethod(
-                this,
-                [this, run = request.run, detail = std::move(detail), mine] {
-                    if (m_latest->load() == mine)
-                        emit answered(run, detail);
-                },
-                Qt::QueuedConnection);
+            emit rowRead(mine, request.run,
+                         std::make_shared<const Result<ProbeDetail>>(
+                             probe_detail(*request.baseline, *request.trace, position, k)),
+                         QPrivateSignal());
         }
     });
 }

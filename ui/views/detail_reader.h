@@ -31,8 +31,12 @@ public:
     void read(const QVector<Request>& requests, qint64 position, int k);
     void cancel(); ///< no answer comes any more
 
+    using Answer = std::shared_ptr<const Result<ProbeDetail>>;
+
 signals:
-    void answered(int run, const std::shared_ptr<const flipscope::Result<flipscope::ProbeDetail>>& detail);
+    void answered(int run, const flipscope::DetailReader::Answer& detail);
+    /// From the reading thread; `ticket` tells which request it belongs to.
+    void rowRead(quint64 ticket, int run, const flipscope::DetailReader::Answer& detail, QPrivateSignal);
 
 private:
     QThreadPool m_pool;

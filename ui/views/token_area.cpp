@@ -65,7 +65,8 @@ qreal TokenArea::gutterWidth() const
 {
     const QFontMetricsF metrics(viewport()->font());
     const qint64 digits = QString::number(std::max<qint64>(m_history.size(), 1)).size();
-    return metrics.horizontalAdvance(QLatin1Char('0')) * static_cast<qreal>(digits + digits / 4 + 7) + 26;
+    const qint64 commas = (digits - 1) / 3;
+    return metrics.horizontalAdvance(QLatin1Char('0')) * static_cast<qreal>(digits + commas + 7) + 26;
 }
 
 void TokenArea::setHistory(HistoryText history)
@@ -178,11 +179,11 @@ void TokenArea::ensureVisible(qint64 token)
         return;
     const TokenLayout::Spot spot = m_layout.spotOf(token);
     const TokenLayout::Spot bottom = m_layout.moved(m_top, rows() - 1);
-    if (spot >= m_top && spot <= bottom)
+    if (!(spot < m_top) && !(bottom < spot))
         return;
     // A step beyond the edge scrolls by lines, a jump puts the token in the upper third.
-    const bool above = spot < m_top && spot >= m_layout.moved(m_top, -3);
-    const bool below = spot > bottom && spot <= m_layout.moved(bottom, 3);
+    const bool above = spot < m_top && !(spot < m_layout.moved(m_top, -3));
+    const bool below = bottom < spot && !(m_layout.moved(bottom, 3) < spot);
     if (above)
         setTop(spot);
     else
@@ -221,7 +222,8 @@ QRectF TokenArea::tokenRect(qint64 token) const
     const qreal height = lineHeight(), left = gutterWidth();
     TokenLayout::Spot spot = m_top;
     const TokenLayout::Spot last = m_layout.lastSpot();
-    for (qreal y = 0; y < viewport()->height(); y += height) {
+    for (int row = 0; row * height < viewport()->height(); ++row) {
+        const qreal y = row * height;
         const TokenLayout::Line& line = m_layout.line(spot);
         for (const auto& piece : line.pieces) {
             if (piece.token == token)

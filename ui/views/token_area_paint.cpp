@@ -34,7 +34,8 @@ void TokenArea::paintEvent(QPaintEvent*)
     painter.fillRect(QRectF(0, 0, gutter - 5, viewport()->height()), palette().color(QPalette::AlternateBase));
     TokenLayout::Spot spot = m_top;
     const TokenLayout::Spot last = m_layout.lastSpot();
-    for (qreal y = 0; y < viewport()->height(); y += height) {
+    for (int row = 0; row * height < viewport()->height(); ++row) {
+        const qreal y = row * height;
         const TokenLayout::Line& line = m_layout.line(spot);
         paintGutter(painter, line, y, spot == m_top);
         paintLine(painter, line, y);

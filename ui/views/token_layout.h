@@ -36,7 +36,11 @@ public:
     /// A line by its paragraph and its number there.
     struct Spot {
         int paragraph = 0, line = 0;
-        auto operator<=>(const Spot&) const = default;
+        bool operator==(const Spot&) const = default;
+        bool operator<(const Spot& o) const
+        {
+            return paragraph != o.paragraph ? paragraph < o.paragraph : line < o.line;
+        }
     };
 
     explicit TokenLayout(const QFont& font = {});
