@@ -8,7 +8,8 @@
 //   1. what needs no exponential: odd values, maxima, the ten largest of both rows, max |l - k|;
 //   2. S = sum exp(l - max) of both rows, hence the log-sum-exps;
 //   3. the sums. With x = ln q - ln p, KL(P||Q) = sum p (e^x - 1 - x): equal to sum p (ln p - ln q), but every term is
-//      >= 0 and an error in the log-sum-exps enters only in second order, so that nothing cancels (form B of the manual).
+//      >= 0 and an error in the log-sum-exps enters only in second order, so that nothing cancels (form B of the
+//      manual).
 #include "core/engine/cpu_kernel.h"
 #include "core/engine/row_facts.h"
 #include "core/engine/top_list.h"
@@ -295,8 +296,7 @@ HWY_ATTR std::int32_t rank_in(const std::byte* row, LogitType type, std::int32_t
 
 void row_metrics(const RowPair& pair, ProbeMetrics& m)
 {
-    const auto differing =
-        count_differing(pair.baseline, pair.baseline_type, pair.run, pair.run_type, pair.vocab);
+    const auto differing = count_differing(pair.baseline, pair.baseline_type, pair.run, pair.run_type, pair.vocab);
     const FirstPass facts = first_pass(pair);
     if (facts.has_nan || facts.has_plus_infinity || facts.top_p.value(0) == minus_infinity ||
         facts.top_q.value(0) == minus_infinity) {
@@ -335,7 +335,10 @@ void row_metrics(const RowPair& pair, ProbeMetrics& m)
     third_pass(pair, lse, facts, m);
 }
 
-const char* vector_name() { return hwy::TargetName(HWY_TARGET); }
+const char* vector_name()
+{
+    return hwy::TargetName(HWY_TARGET);
+}
 
 } // namespace HWY_NAMESPACE
 } // namespace flipscope

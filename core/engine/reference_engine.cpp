@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The metrics, one after the other, as the manual defines them: slow, plain, in 80-bit arithmetic. What the fast engines
-// are checked against, and the place to read what a metric means.
+// The metrics, one after the other, as the manual defines them: slow, plain, in 80-bit arithmetic. What the fast
+// engines are checked against, and the place to read what a metric means.
 #include "core/engine/engine.h"
 #include "core/engine/row_facts.h"
 
@@ -50,12 +50,13 @@ Real log_sum_exp(const Row& logits)
 std::vector<Real> log_softmax(const Row& logits, Real lse)
 {
     std::vector<Real> result(logits.size());
-    std::transform(logits.begin(), logits.end(), result.begin(), [lse](double l) { return static_cast<Real>(l) - lse; });
+    std::transform(logits.begin(), logits.end(), result.begin(),
+                   [lse](double l) { return static_cast<Real>(l) - lse; });
     return result;
 }
 
-/// KL(A||B) = sum a (ln a - ln b). Written as sum a (expm1(x) - x) with x = ln b - ln a: equal, since sum b - sum a = 0;
-/// every term is >= 0, and nothing cancels when the two are close (form B of the manual).
+/// KL(A||B) = sum a (ln a - ln b). Written as sum a (expm1(x) - x) with x = ln b - ln a: equal, since sum b - sum a =
+/// 0; every term is >= 0, and nothing cancels when the two are close (form B of the manual).
 Real divergence(const std::vector<Real>& ln_a, const std::vector<Real>& ln_b)
 {
     Real sum = 0, mass_b_alone = 0;
@@ -88,19 +89,19 @@ std::vector<std::int32_t> top(const Row& logits, std::size_t k)
     std::vector<std::int32_t> ids(logits.size());
     std::iota(ids.begin(), ids.end(), 0);
     k = std::min(k, ids.size());
-    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(k), ids.end(), [&](auto a, auto b) {
-        return logits[a] > logits[b] || (logits[a] == logits[b] && a < b);
-    });
+    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(k), ids.end(),
+                      [&](auto a, auto b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); });
     ids.resize(k);
     return ids;
 }
 
+/// |first k of a and first k of b| / k; a vocabulary smaller than k cannot reach 1.
 double overlap(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b, std::size_t k)
 {
-    k = std::min({k, a.size(), b.size()});
+    const std::size_t n = std::min({k, a.size(), b.size()});
     std::int64_t common = 0;
-    for (std::size_t i = 0; i < k; ++i)
-        common += std::count(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(k), a[i]);
+    for (std::size_t i = 0; i < n; ++i)
+        common += std::count(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(n), a[i]);
     return static_cast<double>(common) / static_cast<double>(k);
 }
 
@@ -150,7 +151,9 @@ ProbeMetrics compute_pair(const Row& l, const Row& k, std::int64_t differing, st
     m.argmax_p = top_p[0];
     m.argmax_q = top_q[0];
     m.flip = m.argmax_p != m.argmax_q;
-    const auto tie = [](const Row& row, const auto& order) { return order.size() > 1 && row[order[0]] == row[order[1]]; };
+    const auto tie = [](const Row& row, const auto& order) {
+        return order.size() > 1 && row[order[0]] == row[order[1]];
+    };
     m.tied = tie(l, top_p) || tie(k, top_q);
     m.margin = top_p.size() > 1 ? l[top_p[0]] - l[top_p[1]] : std::numeric_limits<double>::quiet_NaN();
     m.rank = 1;

@@ -45,7 +45,8 @@ std::int64_t count_differing(const std::byte* a, LogitType type_a, const std::by
     std::int64_t count = 0;
     if (type_a == LogitType::F64 || type_b == LogitType::F64) {
         for (std::int64_t i = 0; i < n; ++i)
-            count += std::bit_cast<std::uint64_t>(widen(a, type_a, i)) != std::bit_cast<std::uint64_t>(widen(b, type_b, i));
+            count +=
+                std::bit_cast<std::uint64_t>(widen(a, type_a, i)) != std::bit_cast<std::uint64_t>(widen(b, type_b, i));
         return count;
     }
     for (std::int64_t i = 0; i < n; ++i)

@@ -41,14 +41,14 @@ private:
     std::size_t size_ = 0;
 };
 
-/// |first k of a and first k of b| / k, over shorter lists where the vocabulary is smaller than k.
+/// |first k of a and first k of b| / k; a vocabulary smaller than k cannot reach 1.
 template <std::size_t K>
 double top_overlap(const TopList<K>& a, const TopList<K>& b, std::size_t k)
 {
-    k = std::min({k, a.size(), b.size()});
+    const std::size_t n = std::min({k, a.size(), b.size()});
     int common = 0;
-    for (std::size_t i = 0; i < k; ++i)
-        for (std::size_t j = 0; j < k; ++j)
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j)
             common += a.id(i) == b.id(j);
     return static_cast<double>(common) / static_cast<double>(k);
 }
