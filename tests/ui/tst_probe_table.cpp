@@ -319,7 +319,8 @@ private slots:
         want.windowStart = 63 / session.windowTokens() * session.windowTokens();
         QCOMPARE(session.path().place(), want);
 
-        QTest::keyClick(view, Qt::Key_Down); // the next worst
+        QCOMPARE(table.model()->rowCount(), 25); // a click takes no rows away
+        QTest::keyClick(view, Qt::Key_Down);     // the next worst
         QTRY_COMPARE(session.path().place().probe, 207);
         QTest::keyClick(view, Qt::Key_Return); // down to the token it predicts
         QCOMPARE(session.path().place().token, 208);
@@ -369,12 +370,20 @@ private slots:
         QVERIFY(windowOnly->isEnabled());
         QVERIFY(windowOnly->isChecked());
         QCOMPARE(positions(*table.model()), (QVector<qint64>{111, 79, 127, 95}));
+        session.path().go({run, 64, 79, -1}); // a probe of it
+        QCOMPARE(table.model()->rowCount(), 4);
         windowOnly->click();
         QCOMPARE(table.model()->rowCount(), 25);
+        session.path().go({run, 128, -1, -1});
+        QCOMPARE(table.model()->rowCount(), 25); // as it was wanted
         windowOnly->click();
+        QCOMPARE(table.model()->rowCount(), 4);
         filter->setText(QStringLiteral("flip"));
         QCOMPARE(table.model()->rowCount(), 0);
         QCOMPARE(message->text(), QStringLiteral("No probe of this window passes the filter."));
+        session.path().go({run, -1, -1, -1});
+        QVERIFY(!windowOnly->isEnabled());
+        QCOMPARE(table.model()->rowCount(), 3);
     }
 
     void copies_and_exports_what_is_shown()

@@ -139,6 +139,21 @@ private slots:
         }
     }
 
+    void joins_the_parts_of_a_character()
+    {
+        // 😊 in four tokens of one byte, then a stray byte.
+        const HistoryText history(traceOf({"a", "\xF0", "\x9F", "\x98", "\x8A", "b", "\x93"}), nullptr);
+        for (qint64 t = 1; t <= 4; ++t) {
+            const auto joined = history.joined(t);
+            QVERIFY(joined);
+            QCOMPARE(joined->first, 1);
+            QCOMPARE(joined->last, 4);
+            QCOMPARE(joined->text, QStringLiteral("😊"));
+        }
+        for (const qint64 whole : {0, 5, 6, 7, -1})
+            QVERIFY(!history.joined(whole));
+    }
+
     void lines_break_at_feeds_and_width()
     {
         const TracePtr trace = traceOf({"one", " two\n", "a\n\nb", "", std::string(200, 'x'), "\n", "end"});
@@ -355,6 +370,9 @@ private slots:
         QVERIFY(o.view->toolTipOf(204).contains(QStringLiteral("dense probe at 203")));
         QVERIFY(o.view->toolTipOf(208).contains(QStringLiteral("assistant › tool_call")));
         QVERIFY(o.view->toolTipOf(54).contains(QStringLiteral("‹E2 9C›")));
+        QVERIFY(o.view->toolTipOf(54).contains(QStringLiteral("tokens 54 to 55 together are ✓")));
+        QVERIFY(o.view->toolTipOf(55).contains(QStringLiteral("tokens 54 to 55 together are ✓")));
+        QVERIFY(!o.view->toolTipOf(56).contains(QStringLiteral("together")));
     }
 
     void ids_where_no_trace_has_text()

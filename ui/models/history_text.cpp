@@ -2,9 +2,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/history_text.h"
 
+#include <QStringDecoder>
+
+#include <string>
 #include <utility>
 
 namespace flipscope {
+
+namespace {
+
+bool isWholeUtf8(std::string_view bytes)
+{
+    QStringDecoder decoder(QStringDecoder::Utf8, QStringDecoder::Flag::Stateless);
+    const QString text = decoder.decode(QByteArrayView(bytes.data(), static_cast<qsizetype>(bytes.size())));
+    return !decoder.hasError() && !text.isNull();
+}
+
+} // namespace
 
 HistoryText::HistoryText(TracePtr trace, const TokenTexts* texts) : m_trace(std::move(trace)), m_texts(texts) {}
 
@@ -40,6 +54,28 @@ QString HistoryText::label(qint64 position) const
     if (const auto known = bytes(position))
         return QString::fromStdString(visible(*known));
     return QStringLiteral("#%1").arg(id(position));
+}
+
+std::optional<HistoryText::Joined> HistoryText::joined(qint64 position) const
+{
+    const auto own = bytes(position);
+    if (!own || own->empty() || isWholeUtf8(*own))
+        return std::nullopt;
+    // The fewest tokens first; a character has at most four bytes, so three more tokens are enough.
+    for (qint64 more = 1; more <= 3; ++more) {
+        for (qint64 first = position - more; first <= position; ++first) {
+            std::string all;
+            bool known = first >= 0 && first + more < size();
+            for (qint64 t = first; known && t <= first + more; ++t) {
+                const auto part = bytes(t);
+                known = part.has_value();
+                all += part.value_or(std::string_view());
+            }
+            if (known && isWholeUtf8(all))
+                return Joined{first, first + more, QString::fromStdString(visible(all))};
+        }
+    }
+    return std::nullopt;
 }
 
 QString HistoryText::idLabel(std::int32_t id) const

@@ -27,6 +27,13 @@ public:
     QString label(qint64 position) const;
     /// The same for any id.
     QString idLabel(std::int32_t id) const;
+    /// A token that holds part of a character, together with the neighbours (up to three on either side) that hold the
+    /// rest of it; nullopt where it is whole by itself, or never gets whole.
+    struct Joined {
+        qint64 first, last; ///< positions, both included
+        QString text;
+    };
+    std::optional<Joined> joined(qint64 position) const;
     const TracePtr& trace() const { return m_trace; }
 
 private:

@@ -39,7 +39,10 @@ ProbeTable::ProbeTable(Session* session, QWidget* parent)
     m_follow.setInterval(120);
     connect(&m_follow, &QTimer::timeout, this, [this] { goToCurrent(false); });
     connect(m_filter, &QLineEdit::textChanged, this, &ProbeTable::applyFilter);
-    connect(m_windowOnly, &QCheckBox::toggled, this, &ProbeTable::applyPlace);
+    connect(m_windowOnly, &QCheckBox::clicked, this, [this](bool on) {
+        m_wantWindow = on;
+        applyPlace();
+    });
     connect(m_csv, &QToolButton::clicked, this, &ProbeTable::chooseCsv);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
         if (!m_following && now.isValid())
@@ -62,7 +65,6 @@ void ProbeTable::buildControls()
     m_filter->setAccessibleDescription(ProbeFilter::help());
     m_filter->setClearButtonEnabled(true);
     m_windowOnly->setObjectName(QStringLiteral("windowOnly"));
-    m_windowOnly->setChecked(true);
     m_windowOnly->setToolTip(tr("Only probes in the selected window of the heatmap"));
     m_columns->setText(tr("Columns"));
     m_columns->setObjectName(QStringLiteral("columnMenu"));
@@ -195,8 +197,15 @@ void ProbeTable::applyPlace()
 {
     m_following = true;
     const Place& place = m_session->path().place();
-    m_windowOnly->setEnabled(place.windowStart >= 0);
-    if (place.windowStart >= 0 && m_windowOnly->isChecked())
+    // Choosing a window narrows the table down to it. Choosing a probe, here or elsewhere, does not: the other rows of
+    // a list must not go away because one of them was clicked.
+    const bool inWindow = place.windowStart >= 0;
+    m_windowOnly->setEnabled(inWindow);
+    if (!inWindow)
+        m_windowOnly->setChecked(false);
+    else if (place.probe < 0 && place.token < 0)
+        m_windowOnly->setChecked(m_wantWindow);
+    if (m_windowOnly->isChecked())
         m_model->setWindow(windowRange(*m_session, place.windowStart));
     else
         m_model->setWindow(std::nullopt);
@@ -228,8 +237,8 @@ void ProbeTable::updateCount()
     else if (!m_filterError.isEmpty())
         say(m_filterError, true);
     else if (shown == 0 && all > 0)
-        say(m_windowOnly->isChecked() && m_windowOnly->isEnabled() ? tr("No probe of this window passes the filter.")
-                                                                   : tr("No probe passes the filter."),
+        say(m_windowOnly->isChecked() ? tr("No probe of this window passes the filter.")
+                                      : tr("No probe passes the filter."),
             false);
     else if (m_shown && m_shown->alignment.top_k)
         say(tr("Top-k lists: KL, JS and TV are lower bounds."), false);

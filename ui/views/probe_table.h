@@ -65,6 +65,7 @@ private:
     TablePtr m_shown;
     int m_shownRun = -1;
     QString m_filterError;
+    bool m_wantWindow = true; ///< a chosen window narrows the table down to it
     bool m_following = false; ///< the view is being moved to the session's place
 };
 

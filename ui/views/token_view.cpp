@@ -286,6 +286,9 @@ QString TokenView::toolTipOf(qint64 token) const
                  .arg(history.label(token).toHtmlEscaped());
     lines << (bytes ? tr("bytes %1").arg(QString::fromStdString(hex_bytes(*bytes)))
                     : tr("its text is not stored in any open trace"));
+    if (const auto joined = history.joined(token))
+        lines << tr("part of a character: tokens %1 to %2 together are %3")
+                     .arg(groupedText(joined->first), groupedText(joined->last), joined->text.toHtmlEscaped());
     QStringList spans;
     if (m_trace) {
         for (const Span* span : spansAt(m_trace->spans, token))
