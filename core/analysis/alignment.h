@@ -22,9 +22,9 @@ struct MatchedProbe {
 struct Alignment {
     std::int64_t common_tokens = 0; ///< length of the common history
     std::vector<MatchedProbe> probes;
-    std::vector<MatchedProbe> dense; ///< matched over all dense groups of both traces, by position
+    std::vector<MatchedProbe> dense;                    ///< matched over all dense groups of both traces, by position
     std::int64_t only_in_baseline = 0, only_in_run = 0; ///< probes left out
-    std::int32_t vocab = 0; ///< ids 0 .. vocab-1 are compared (full rows)
+    std::int32_t vocab = 0;                             ///< ids 0 .. vocab-1 are compared (full rows)
     std::int64_t baseline_vocab = 0, run_vocab = 0;
     bool equal_types = false; ///< same logit type on both sides
     bool top_k = false;       ///< one side at least has lists only: results are lower bounds

@@ -17,7 +17,7 @@ struct RunAnalysis {
     std::string name;
     TracePtr trace;
     TablePtr table;
-    WindowStats overall; ///< over all matched probes
+    WindowStats overall;          ///< over all matched probes
     std::int64_t flips_top1 = -1; ///< -1: not both traces carry `top1`
     std::int64_t differing_rows = 0;
     bool bit_identical = false; ///< no differing row, equal types, at least one matched probe

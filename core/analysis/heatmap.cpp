@@ -4,51 +4,90 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 
 namespace flipscope {
 
 namespace {
 
-HeatmapCell make_cell(const WindowMetric& metric, std::span<const ProbeMetrics> probes, double margin)
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+HeatmapCell cell_of(std::span<const ProbeMetrics> probes, const WindowMetric& metric, double margin)
 {
     HeatmapCell cell;
-    for (const auto& probe : probes) {
-        cell.n += probe.valid;
-        cell.n_invalid += !probe.valid;
-        cell.flips += probe.flip;
+    bool infinite = false;
+    for (const ProbeMetrics& p : probes) {
+        cell.n += p.valid ? 1 : 0;
+        cell.n_invalid += p.valid ? 0 : 1;
+        cell.flips += p.valid && p.flip ? 1 : 0;
+        infinite = infinite || (p.valid && (std::isinf(p.kl_pq) || std::isinf(p.kl_qp)));
     }
-    const auto value = evaluate(metric, probes, margin);
+    const MetricValue value = evaluate(metric, probes, margin);
     cell.value = value.value;
     cell.interval = value.interval;
-    if (cell.n == 0)
-        cell.state = cell.n_invalid ? HeatmapCell::State::Invalid : HeatmapCell::State::Empty;
-    else if (std::isfinite(value.value))
+    if (!std::isnan(cell.value))
         cell.state = HeatmapCell::State::Value;
-    else // probes without this value (Δp at the last token, say) are as good as none
-        cell.state = value.n == 0 && !metric.name.starts_with("kl") ? HeatmapCell::State::Empty
-                                                                    : HeatmapCell::State::Infinite;
+    else if (cell.n > 0)
+        cell.state =
+            infinite && metric.name.starts_with("kl_") ? HeatmapCell::State::Infinite : HeatmapCell::State::Empty;
+    else
+        cell.state = cell.n_invalid > 0 ? HeatmapCell::State::Invalid : HeatmapCell::State::Empty;
     return cell;
+}
+
+std::string plural(std::int64_t count, const char* one, const char* many)
+{
+    return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 std::string note_of(const MetricsTable& table)
 {
-    const auto& probes = table.probes;
-    const bool equal = table.alignment.equal_types && !probes.empty() &&
-                       std::all_of(probes.begin(), probes.end(), [](const auto& p) { return p.differing == 0; });
-    if (equal)
-        return "bit-identical";
-    const auto invalid = std::count_if(probes.begin(), probes.end(), [](const auto& p) { return !p.valid; });
-    if (invalid)
-        return fmt::format("{} invalid", invalid);
-    return table.alignment.top_k ? "top-k: lower bound" : "";
+    std::vector<std::string> notes;
+    const Alignment& a = table.alignment;
+    if (bit_identical(table))
+        notes.emplace_back("bit-identical");
+    if (a.top_k)
+        notes.emplace_back("top-k lists: divergences are lower bounds");
+    if (a.only_in_baseline + a.only_in_run > 0)
+        notes.push_back(plural(a.only_in_baseline + a.only_in_run, "probe left out", "probes left out"));
+    if (!a.top_k && a.baseline_vocab != a.run_vocab)
+        notes.push_back(fmt::format("{} shared ids compared", a.vocab));
+    std::int64_t invalid = 0, infinite = 0;
+    for (const ProbeMetrics& p : table.probes) {
+        invalid += p.valid ? 0 : 1;
+        infinite += p.valid && std::isinf(p.kl_pq) ? 1 : 0;
+    }
+    if (invalid > 0)
+        notes.push_back(plural(invalid, "invalid probe", "invalid probes"));
+    if (infinite > 0)
+        notes.push_back(plural(infinite, "probe with infinite KL(P‖Q)", "probes with infinite KL(P‖Q)"));
+    return fmt::format("{}", fmt::join(notes, ", "));
+}
+
+HeatmapRow row_of(const HeatmapInput& run, const HeatmapGrid& grid)
+{
+    HeatmapRow row;
+    row.name = run.name;
+    if (!run.table) {
+        HeatmapCell cell;
+        cell.state = run.problem.empty() ? HeatmapCell::State::Pending : HeatmapCell::State::NotComparable;
+        cell.value = nan;
+        cell.interval = {nan, nan};
+        row.note = run.problem.empty() ? "not computed yet" : run.problem;
+        row.cells.assign(grid.starts.size(), cell);
+        return row;
+    }
+    row.note = note_of(*run.table);
+    for (std::size_t c = 0; c < grid.starts.size(); ++c)
+        row.cells.push_back(
+            cell_of(probes_between(run.table->probes, grid.starts[c], grid.ends[c]), grid.metric, grid.margin));
+    return row;
 }
 
 } // namespace
 
 HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> runs, const WindowMetric& metric,
-                         std::int64_t window_tokens, double margin)
+                         std::int64_t window_tokens, double margin, std::int64_t last_position)
 {
     HeatmapGrid grid;
     grid.metric = metric;
@@ -57,27 +96,14 @@ HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> ru
     grid.n_tokens = static_cast<std::int64_t>(baseline.tokens.ids.size());
     grid.baseline = baseline.run_name;
     grid.spans = baseline.spans;
-    std::int64_t last = baseline.probes.positions.empty() ? -1 : baseline.probes.positions.back();
-    for (const auto& run : runs)
-        if (run.table && !run.table->probes.empty())
-            last = std::max(last, run.table->probes.back().position);
-    for (std::int64_t start = 0; start <= last; start += window_tokens) {
-        grid.starts.push_back(start);
-        grid.ends.push_back(std::min(start + window_tokens, grid.n_tokens));
+    if (!baseline.probes.positions.empty())
+        last_position = std::max(last_position, baseline.probes.positions.back());
+    for (const WindowRange& range : window_ranges(window_tokens, last_position, grid.n_tokens)) {
+        grid.starts.push_back(range.start);
+        grid.ends.push_back(range.end);
     }
-    for (const auto& run : runs) {
-        HeatmapRow row{run.name, run.table ? note_of(*run.table) : run.problem, {}};
-        for (const auto start : grid.starts) {
-            HeatmapCell cell;
-            cell.value = std::numeric_limits<double>::quiet_NaN();
-            if (run.table)
-                cell = make_cell(metric, probes_between(run.table->probes, start, start + window_tokens), margin);
-            else
-                cell.state = run.problem.empty() ? HeatmapCell::State::Pending : HeatmapCell::State::NotComparable;
-            row.cells.push_back(cell);
-        }
-        grid.rows.push_back(std::move(row));
-    }
+    for (const HeatmapInput& run : runs)
+        grid.rows.push_back(row_of(run, grid));
     return grid;
 }
 

@@ -6,6 +6,7 @@
 #include "core/trace/trace.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,9 @@ struct HeatmapInput {
     std::string problem;
 };
 
+/// `last_position` is that of the last probe of any open run, so that the grid has the windows of windows_of(); where
+/// it is not given, or smaller, the grid reaches to the last probe of the baseline.
 HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> runs, const WindowMetric& metric,
-                         std::int64_t window_tokens, double margin = default_margin);
+                         std::int64_t window_tokens, double margin = default_margin, std::int64_t last_position = -1);
 
 } // namespace flipscope

@@ -33,6 +33,12 @@ struct MetricsTable {
 
 using TablePtr = std::shared_ptr<const MetricsTable>;
 
+/// Matched probes of which at least one logit differs; invalid rows count like any other.
+std::int64_t differing_rows(const MetricsTable& table);
+
+/// Full rows of equal types without one differing bit, over at least one matched probe: the repeat control.
+bool bit_identical(const MetricsTable& table);
+
 /// One column of the table, as CSV files, the probe table and tooltips show it.
 struct ProbeColumn {
     enum class Kind { Real, Integer, Boolean };

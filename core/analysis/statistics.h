@@ -22,8 +22,8 @@ double percentile(std::span<const double> sorted, double q);
 
 /// Summary of the finite values among `values`.
 struct Distribution {
-    std::int64_t n = 0;          ///< finite values
-    std::int64_t n_infinite = 0; ///< +inf: counted, kept out of everything below
+    std::int64_t n = 0;                            ///< finite values
+    std::int64_t n_infinite = 0;                   ///< +inf: counted, kept out of everything below
     double mean, median, p90, p95, p99, p999, max; ///< NaN when n = 0
 };
 

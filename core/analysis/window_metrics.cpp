@@ -1,123 +1,147 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The registry of numbers per window. A new one is an entry here: name, words, and how it is had from the probes.
 #include "core/analysis/windows.h"
 
-#include <cmath>
-#include <fmt/format.h>
+#include <array>
+#include <functional>
 #include <limits>
-#include <map>
 
 namespace flipscope {
 
 namespace {
 
-struct Divergence {
-    const char* name;
-    const char* title;
-    const char* unit;
-    const char* words;
-    double ProbeMetrics::*field;
-};
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-constexpr Divergence divergences[] = {
-    {"kl_pq", "KL(P‖Q)", "nats", "Kullback-Leibler divergence from the baseline P to the run Q", &ProbeMetrics::kl_pq},
-    {"kl_qp", "KL(Q‖P)", "nats", "Kullback-Leibler divergence from the run Q to the baseline P", &ProbeMetrics::kl_qp},
-    {"js", "JS", "nats", "Jensen-Shannon divergence of baseline and run", &ProbeMetrics::js},
-    {"tv", "TV", "", "total variation: the least probability that two samplers at temperature 1 differ",
-     &ProbeMetrics::tv},
-};
-
+// One statistic of a distribution: "_p99" of "kl_pq_p99".
 struct Statistic {
     const char* name;
     const char* title;
-    double Distribution::*field;
+    double Distribution::*value;
 };
 
-constexpr Statistic statistics[] = {
-    {"mean", "mean", &Distribution::mean}, {"median", "median", &Distribution::median},
-    {"p90", "90th percentile", &Distribution::p90}, {"p95", "95th percentile", &Distribution::p95},
-    {"p99", "99th percentile", &Distribution::p99}, {"max", "max", &Distribution::max},
+constexpr std::array<Statistic, 6> statistics{{{"mean", "mean", &Distribution::mean},
+                                               {"median", "median", &Distribution::median},
+                                               {"p90", "p90", &Distribution::p90},
+                                               {"p95", "p95", &Distribution::p95},
+                                               {"p99", "p99", &Distribution::p99},
+                                               {"max", "max", &Distribution::max}}};
+
+struct Quantity {
+    const char* name;
+    const char* title;
+    const char* unit;
+    const char* description;
+    bool share;
+    double ProbeMetrics::*value;
 };
 
-std::vector<WindowMetric> make_metrics()
-{
-    std::vector<WindowMetric> all;
-    all.push_back({"flip_rate", "Flip rate", "%", "share of probes where the run's top token is not the baseline's", true,
-                   true});
-    all.push_back({"flips_above_margin", "Flips above margin", "%",
-                   "share of probes that flip although the baseline's margin is larger than the chosen one", true, true});
-    for (const auto& d : divergences)
-        for (const auto& s : statistics)
-            all.push_back({fmt::format("{}_{}", d.name, s.name), fmt::format("{} {}", d.title, s.title), d.unit,
-                           fmt::format("{} over the probes of the window: {}", s.title, d.words), false, false});
-    all.push_back({"top5_overlap", "Top-5 overlap", "%", "share of the five likeliest tokens that both have, on average",
-                   true, false});
-    all.push_back({"dp_mean", "Δp mean", "", "mean of q(next) − p(next) for the history's own next token", false, false});
-    return all;
-}
+constexpr std::array<Quantity, 4> quantities{
+    {{"kl_pq", "KL(P‖Q)", "nats", "KL divergence from the baseline P to the run Q", false, &ProbeMetrics::kl_pq},
+     {"kl_qp", "KL(Q‖P)", "nats", "KL divergence from the run Q to the baseline P", false, &ProbeMetrics::kl_qp},
+     {"js", "JS(P,Q)", "nats", "Jensen-Shannon divergence, at most ln 2", false, &ProbeMetrics::js},
+     {"tv", "TV(P,Q)", "%", "total variation distance: least probability that two samplers differ", true,
+      &ProbeMetrics::tv}}};
 
-MetricValue share_of(std::span<const ProbeMetrics> probes, bool (*counts)(const ProbeMetrics&, double), double margin)
+using Evaluation = std::function<MetricValue(std::span<const ProbeMetrics>, double margin)>;
+
+struct Entry {
+    WindowMetric metric;
+    Evaluation evaluate;
+};
+
+MetricValue rate_of(std::span<const ProbeMetrics> probes, bool (*counts)(const ProbeMetrics&, double), double margin)
 {
     std::int64_t n = 0, hits = 0;
-    for (const auto& probe : probes) {
-        n += probe.valid;
-        hits += probe.valid && counts(probe, margin);
+    for (const ProbeMetrics& p : probes) {
+        n += p.valid ? 1 : 0;
+        hits += p.valid && p.flip && counts(p, margin) ? 1 : 0;
     }
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    return {n ? static_cast<double>(hits) / static_cast<double>(n) : none, wilson_95(hits, n), n};
+    return {n > 0 ? static_cast<double>(hits) / static_cast<double>(n) : nan, wilson_95(hits, n), n};
 }
 
-Distribution distribution_of(std::span<const ProbeMetrics> probes, double ProbeMetrics::*field)
+MetricValue statistic_of(std::span<const ProbeMetrics> probes, double ProbeMetrics::*field,
+                         double Distribution::*statistic)
 {
     std::vector<double> values;
-    for (const auto& probe : probes)
-        if (probe.valid)
-            values.push_back(probe.*field);
-    return describe(std::move(values));
+    values.reserve(probes.size());
+    for (const ProbeMetrics& p : probes)
+        if (p.valid)
+            values.push_back(p.*field);
+    const Distribution d = describe(std::move(values));
+    return {d.*statistic, {nan, nan}, d.n};
+}
+
+std::vector<Entry> make_entries()
+{
+    std::vector<Entry> entries;
+    entries.push_back(
+        {{"flip_rate", "Flip rate", "%", "share of probes where the run's top token is not the baseline's", true, true},
+         [](auto probes, double margin) {
+             return rate_of(
+                 probes, [](const ProbeMetrics&, double) { return true; }, margin);
+         }});
+    entries.push_back({{"flips_above_margin", "Flips above margin", "%",
+                        "share of probes that flip although the baseline's best two logits lie further apart than the "
+                        "margin",
+                        true, true},
+                       [](auto probes, double margin) {
+                           return rate_of(
+                               probes, [](const ProbeMetrics& p, double m) { return p.margin > m; }, margin);
+                       }});
+    for (const Quantity& q : quantities)
+        for (const Statistic& s : statistics)
+            entries.push_back(
+                {{fmt::format("{}_{}", q.name, s.name), fmt::format("{} {}", q.title, s.title), q.unit,
+                  fmt::format("{}; {} over the window's finite values", q.description, s.title), q.share, false},
+                 [field = q.value, statistic = s.value](auto probes, double) {
+                     return statistic_of(probes, field, statistic);
+                 }});
+    entries.push_back(
+        {{"top5_overlap", "Top-5 overlap", "%", "mean share of the five best ids that both have", true, false},
+         [](auto probes, double) { return statistic_of(probes, &ProbeMetrics::top5_overlap, &Distribution::mean); }});
+    entries.push_back(
+        {{"dp_mean", "Δp mean", "", "mean of q(next) − p(next), the probability of the history's own next token", false,
+          false},
+         [](auto probes, double) { return statistic_of(probes, &ProbeMetrics::dp, &Distribution::mean); }});
+    return entries;
+}
+
+const std::vector<Entry>& entries()
+{
+    static const std::vector<Entry> all = make_entries();
+    return all;
 }
 
 } // namespace
 
 const std::vector<WindowMetric>& window_metrics()
 {
-    static const std::vector<WindowMetric> all = make_metrics();
+    static const std::vector<WindowMetric> all = [] {
+        std::vector<WindowMetric> metrics;
+        for (const Entry& e : entries())
+            metrics.push_back(e.metric);
+        return metrics;
+    }();
     return all;
 }
 
 Result<const WindowMetric*> find_window_metric(std::string_view name)
 {
-    std::string names;
-    for (const auto& metric : window_metrics()) {
-        if (metric.name == name)
-            return &metric;
-        names += (names.empty() ? "" : ", ") + metric.name;
-    }
-    return fail(ErrorKind::Usage, "There is no metric \"{}\": choose one of {}.", name, names);
+    for (const WindowMetric& m : window_metrics())
+        if (m.name == name)
+            return &m;
+    std::string known;
+    for (const WindowMetric& m : window_metrics())
+        known += (known.empty() ? "" : ", ") + m.name;
+    return fail(ErrorKind::Usage, "There is no metric \"{}\"; there are {}.", name, known);
 }
 
 MetricValue evaluate(const WindowMetric& metric, std::span<const ProbeMetrics> probes, double margin)
 {
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    if (metric.name == "flip_rate")
-        return share_of(probes, [](const ProbeMetrics& p, double) { return p.flip != 0; }, margin);
-    if (metric.name == "flips_above_margin")
-        return share_of(probes, [](const ProbeMetrics& p, double m) { return p.flip && p.margin > m; }, margin);
-    const auto mean = [&](double ProbeMetrics::*field) {
-        const auto d = distribution_of(probes, field);
-        return MetricValue{d.mean, {none, none}, d.n};
-    };
-    if (metric.name == "top5_overlap")
-        return mean(&ProbeMetrics::top5_overlap);
-    if (metric.name == "dp_mean")
-        return mean(&ProbeMetrics::dp);
-    for (const auto& d : divergences)
-        for (const auto& s : statistics)
-            if (metric.name == fmt::format("{}_{}", d.name, s.name)) {
-                const auto distribution = distribution_of(probes, d.field);
-                return {distribution.*s.field, {none, none}, distribution.n};
-            }
-    return {none, {none, none}, 0};
+    for (const Entry& e : entries())
+        if (e.metric.name == metric.name)
+            return e.evaluate(probes, margin);
+    return {nan, {nan, nan}, 0};
 }
 
 } // namespace flipscope

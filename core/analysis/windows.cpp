@@ -10,73 +10,94 @@ namespace flipscope {
 
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> column(std::span<const ProbeMetrics> probes, double ProbeMetrics::*field)
 {
     std::vector<double> values;
     values.reserve(probes.size());
-    for (const auto& probe : probes)
-        if (probe.valid)
-            values.push_back(probe.*field);
+    for (const ProbeMetrics& p : probes)
+        if (p.valid)
+            values.push_back(p.*field);
     return values;
+}
+
+double share(std::int64_t part, std::int64_t whole)
+{
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : nan;
 }
 
 } // namespace
 
 WindowStats summarize(std::span<const ProbeMetrics> probes, std::int64_t start, std::int64_t end)
 {
-    WindowStats w;
-    w.start = start;
-    w.end = end;
-    for (const auto& probe : probes) {
-        if (!probe.valid) {
-            ++w.n_invalid;
+    WindowStats s;
+    s.start = start;
+    s.end = end;
+    for (const ProbeMetrics& p : probes) {
+        if (!p.valid) {
+            ++s.n_invalid;
             continue;
         }
-        ++w.n;
-        w.flips += probe.flip;
-        w.flips_tied += probe.flip && probe.tied;
+        ++s.n;
+        s.flips += p.flip ? 1 : 0;
+        s.flips_tied += p.flip && p.tied ? 1 : 0;
     }
-    w.flip_rate = w.n ? static_cast<double>(w.flips) / static_cast<double>(w.n) : none;
-    w.flip_interval = wilson_95(w.flips, w.n);
-    w.kl_pq = describe(column(probes, &ProbeMetrics::kl_pq));
-    w.kl_qp = describe(column(probes, &ProbeMetrics::kl_qp));
-    w.js = describe(column(probes, &ProbeMetrics::js));
-    w.tv = describe(column(probes, &ProbeMetrics::tv));
-    w.top5_overlap = describe(column(probes, &ProbeMetrics::top5_overlap)).mean;
-    w.dp_mean = describe(column(probes, &ProbeMetrics::dp)).mean;
-    return w;
+    s.flip_rate = share(s.flips, s.n);
+    s.flip_interval = wilson_95(s.flips, s.n);
+    s.kl_pq = describe(column(probes, &ProbeMetrics::kl_pq));
+    s.kl_qp = describe(column(probes, &ProbeMetrics::kl_qp));
+    s.js = describe(column(probes, &ProbeMetrics::js));
+    s.tv = describe(column(probes, &ProbeMetrics::tv));
+    s.top5_overlap = describe(column(probes, &ProbeMetrics::top5_overlap)).mean;
+    s.dp_mean = describe(column(probes, &ProbeMetrics::dp)).mean;
+    return s;
 }
 
 std::span<const ProbeMetrics> probes_between(std::span<const ProbeMetrics> probes, std::int64_t start, std::int64_t end)
 {
-    const auto before = [](const ProbeMetrics& probe, std::int64_t position) { return probe.position < position; };
+    const auto before = [](const ProbeMetrics& p, std::int64_t position) { return p.position < position; };
     const auto first = std::lower_bound(probes.begin(), probes.end(), start, before);
     const auto last = std::lower_bound(first, probes.end(), end, before);
     return {first, last};
+}
+
+std::vector<WindowRange> window_ranges(std::int64_t window_tokens, std::int64_t last_position, std::int64_t n_tokens)
+{
+    std::vector<WindowRange> ranges;
+    if (window_tokens <= 0 || last_position < 0)
+        return ranges;
+    const std::int64_t end_of_all = std::max(n_tokens, last_position + 1);
+    const std::int64_t count = last_position / window_tokens + 1;
+    ranges.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t w = 0; w < count; ++w) {
+        const std::int64_t start = w * window_tokens;
+        // Written so that no window size overflows.
+        const std::int64_t end = end_of_all - start <= window_tokens ? end_of_all : start + window_tokens;
+        ranges.push_back({start, end});
+    }
+    return ranges;
 }
 
 std::vector<WindowStats> windows_of(std::span<const ProbeMetrics> probes, std::int64_t window_tokens,
                                     std::int64_t last_position, std::int64_t n_tokens)
 {
     std::vector<WindowStats> windows;
-    for (std::int64_t start = 0; start <= last_position; start += window_tokens) {
-        const std::int64_t end = start + window_tokens;
-        windows.push_back(summarize(probes_between(probes, start, end), start, std::min(end, n_tokens)));
-    }
+    for (const WindowRange& r : window_ranges(window_tokens, last_position, n_tokens))
+        windows.push_back(summarize(probes_between(probes, r.start, r.end), r.start, r.end));
     return windows;
 }
 
 std::int64_t first_window_tokens(std::int64_t last_position)
 {
-    const auto windows = [&](std::int64_t tokens) { return last_position / tokens + 1; };
-    if (last_position < 0 || windows(default_window_tokens) >= 6)
+    constexpr std::int64_t enough = 6;
+    const auto windows = [&](std::int64_t w) { return last_position / w + 1; };
+    if (last_position < 0 || windows(default_window_tokens) >= enough)
         return default_window_tokens;
-    std::int64_t tokens = 4096;
-    while (tokens > 1 && windows(tokens) < 6)
-        tokens /= 2;
-    return tokens;
+    std::int64_t w = 4096;
+    while (w > 1 && windows(w) < enough)
+        w /= 2;
+    return w;
 }
 
 } // namespace flipscope

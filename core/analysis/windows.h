@@ -32,12 +32,19 @@ struct WindowStats {
 /// Statistics over any probes (one window, one span, or all).
 WindowStats summarize(std::span<const ProbeMetrics> probes, std::int64_t start, std::int64_t end);
 
-/// Those of `probes` (sorted by position) whose position lies in [start, end).
-std::span<const ProbeMetrics> probes_between(std::span<const ProbeMetrics> probes, std::int64_t start,
-                                             std::int64_t end);
+/// Half-open range of token positions that one window covers.
+struct WindowRange {
+    std::int64_t start, end;
+};
 
-/// All windows from 0 to that of `last_position`, window w = positions in [w*W, (w+1)*W). `last_position` is that of the
-/// last probe of any open run, so that all runs have the same windows.
+/// The ranges that windows_of() summarizes, and columns of a heatmap: the same rules in one place.
+std::vector<WindowRange> window_ranges(std::int64_t window_tokens, std::int64_t last_position, std::int64_t n_tokens);
+
+/// The probes at positions in [start, end); `probes` is sorted by position, as in a table.
+std::span<const ProbeMetrics> probes_between(std::span<const ProbeMetrics> probes, std::int64_t start, std::int64_t end);
+
+/// All windows from 0 to that of `last_position`, window w = positions in [w*W, (w+1)*W). `last_position` is that of
+/// the last probe of any open run, so that all runs have the same windows.
 std::vector<WindowStats> windows_of(std::span<const ProbeMetrics> probes, std::int64_t window_tokens,
                                     std::int64_t last_position, std::int64_t n_tokens);
 
@@ -47,11 +54,11 @@ std::int64_t first_window_tokens(std::int64_t last_position);
 
 /// A number per window: what a heatmap cell or a chart point shows.
 struct WindowMetric {
-    std::string name;        ///< "flip_rate", "kl_pq_p99", ...
-    std::string title;       ///< "Flip rate", "KL(P‖Q) p99"
-    std::string unit;        ///< "%", "nats", ""; a share is kept as 0..1 and shown in %
-    std::string description; ///< one line, for legends and tooltips
-    bool share = false;      ///< value in 0..1, shown as %
+    std::string name;          ///< "flip_rate", "kl_pq_p99", ...
+    std::string title;         ///< "Flip rate", "KL(P‖Q) p99"
+    std::string unit;          ///< "%", "nats", ""; a share is kept as 0..1 and shown in %
+    std::string description;   ///< one line, for legends and tooltips
+    bool share = false;        ///< value in 0..1, shown as %
     bool counts_flips = false; ///< has a Wilson interval
 };
 

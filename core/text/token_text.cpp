@@ -2,33 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/text/token_text.h"
 
+#include "core/text/utf8.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace flipscope {
 
 namespace {
-
-/// Length of the valid UTF-8 character that starts at `at` (Unicode table 3-7), 0 when there is none.
-std::size_t character_length(std::string_view s, std::size_t at)
-{
-    const auto byte = [&](std::size_t i) { return at + i < s.size() ? static_cast<unsigned char>(s[at + i]) : 0U; };
-    const auto within = [](unsigned b, unsigned low, unsigned high) { return b >= low && b <= high; };
-    const unsigned first = byte(0);
-    if (first < 0x80)
-        return 1;
-    if (within(first, 0xC2, 0xDF))
-        return within(byte(1), 0x80, 0xBF) ? 2 : 0;
-    if (within(first, 0xE0, 0xEF)) {
-        const unsigned low = first == 0xE0 ? 0xA0 : 0x80, high = first == 0xED ? 0x9F : 0xBF;
-        return within(byte(1), low, high) && within(byte(2), 0x80, 0xBF) ? 3 : 0;
-    }
-    if (within(first, 0xF0, 0xF4)) {
-        const unsigned low = first == 0xF0 ? 0x90 : 0x80, high = first == 0xF4 ? 0x8F : 0xBF;
-        return within(byte(1), low, high) && within(byte(2), 0x80, 0xBF) && within(byte(3), 0x80, 0xBF) ? 4 : 0;
-    }
-    return 0;
-}
 
 /// What is shown for a character nobody would see, or empty for one that shows itself. Direction marks are among them:
 /// they would turn the text around them.
@@ -53,12 +34,11 @@ std::string picture(std::string_view character)
         return {};
     }
     static constexpr std::pair<std::string_view, std::string_view> named[] = {
-        {"\xC2\xA0", "‹NBSP›"},       {"\xC2\xAD", "‹SHY›"},        {"\xE2\x80\x8B", "‹ZWSP›"},
-        {"\xE2\x80\x8C", "‹ZWNJ›"},   {"\xE2\x80\x8E", "‹LRM›"},    {"\xE2\x80\x8F", "‹RLM›"},
-        {"\xE2\x80\xA8", "‹LS›"},     {"\xE2\x80\xA9", "‹PS›"},     {"\xE2\x80\xAA", "‹LRE›"},
-        {"\xE2\x80\xAB", "‹RLE›"},    {"\xE2\x80\xAC", "‹PDF›"},    {"\xE2\x80\xAD", "‹LRO›"},
-        {"\xE2\x80\xAE", "‹RLO›"},    {"\xE2\x81\xA6", "‹LRI›"},    {"\xE2\x81\xA7", "‹RLI›"},
-        {"\xE2\x81\xA8", "‹FSI›"},    {"\xE2\x81\xA9", "‹PDI›"},    {"\xEF\xBB\xBF", "‹BOM›"},
+        {"\xC2\xA0", "‹NBSP›"},    {"\xC2\xAD", "‹SHY›"},     {"\xE2\x80\x8B", "‹ZWSP›"}, {"\xE2\x80\x8C", "‹ZWNJ›"},
+        {"\xE2\x80\x8E", "‹LRM›"}, {"\xE2\x80\x8F", "‹RLM›"}, {"\xE2\x80\xA8", "‹LS›"},   {"\xE2\x80\xA9", "‹PS›"},
+        {"\xE2\x80\xAA", "‹LRE›"}, {"\xE2\x80\xAB", "‹RLE›"}, {"\xE2\x80\xAC", "‹PDF›"},  {"\xE2\x80\xAD", "‹LRO›"},
+        {"\xE2\x80\xAE", "‹RLO›"}, {"\xE2\x81\xA6", "‹LRI›"}, {"\xE2\x81\xA7", "‹RLI›"},  {"\xE2\x81\xA8", "‹FSI›"},
+        {"\xE2\x81\xA9", "‹PDI›"}, {"\xEF\xBB\xBF", "‹BOM›"},
     };
     for (const auto& [bytes, name] : named)
         if (character == bytes)
@@ -82,6 +62,7 @@ std::string hex_bytes(std::string_view bytes)
 std::string visible(std::string_view bytes)
 {
     std::string text;
+    const std::size_t first = std::min(bytes.find_first_not_of(' '), bytes.size());
     std::size_t broken = 0; // bytes before `at` that are no character
     std::size_t at = 0;
     const auto flush = [&] {
@@ -90,7 +71,7 @@ std::string visible(std::string_view bytes)
         broken = 0;
     };
     while (at < bytes.size()) {
-        const std::size_t length = character_length(bytes, at);
+        const std::size_t length = utf8_at(bytes, at).length;
         if (length == 0) {
             ++broken;
             ++at;
@@ -98,7 +79,7 @@ std::string visible(std::string_view bytes)
         }
         flush();
         const auto character = bytes.substr(at, length);
-        if (at == 0 && character == " ")
+        if (at < first && character == " ")
             text += "␣";
         else if (const auto shown = picture(character); !shown.empty())
             text += shown;
