@@ -24,6 +24,12 @@ void sortUnique(std::vector<qint64>& positions)
 
 } // namespace
 
+const ProbeMetrics* probeAt(const MetricsTable& table, qint64 position)
+{
+    const ProbeMetrics* m = find(table.probes, position);
+    return m ? m : find(table.dense, position);
+}
+
 ProbeLookup::ProbeLookup(TablePtr table) : m_table(std::move(table))
 {
     if (!m_table)
@@ -46,11 +52,7 @@ ProbeLookup::ProbeLookup(TablePtr table) : m_table(std::move(table))
 
 const ProbeMetrics* ProbeLookup::at(qint64 position) const
 {
-    if (!m_table)
-        return nullptr;
-    if (const ProbeMetrics* m = find(m_table->probes, position))
-        return m;
-    return find(m_table->dense, position);
+    return m_table ? probeAt(*m_table, position) : nullptr;
 }
 
 bool ProbeLookup::isDense(qint64 position) const

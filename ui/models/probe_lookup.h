@@ -10,6 +10,9 @@
 
 namespace flipscope {
 
+/// The numbers of the probe at a position: of the even grid, else of a dense probe; null = no matched probe there.
+const ProbeMetrics* probeAt(const MetricsTable& table, qint64 position);
+
 /// Finds the numbers of a probe by its position: in the even grid first, then among the dense probes.
 class ProbeLookup {
 public:

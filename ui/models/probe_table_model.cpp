@@ -105,6 +105,12 @@ void ProbeTableModel::setTable(TablePtr table, HistoryText history)
     rebuild();
 }
 
+void ProbeTableModel::refreshTexts()
+{
+    if (!m_rows.empty())
+        emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
 void ProbeTableModel::setFilter(ProbeFilter filter)
 {
     m_filter = std::move(filter);

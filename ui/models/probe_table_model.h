@@ -42,6 +42,8 @@ public:
 
     /// Shows another table (null = none). Filter, window and order stay.
     void setTable(TablePtr table, HistoryText history);
+    /// The texts behind the history may know other ids now: the rows stay, what they show is asked for again.
+    void refreshTexts();
     void setFilter(ProbeFilter filter);
     /// Only positions in [first, second); nullopt = all.
     void setWindow(std::optional<std::pair<qint64, qint64>> window);

@@ -255,8 +255,7 @@ void ProbePanel::showRuns(qint64 position)
     for (const SessionRun* run : m_session->visibleRuns()) {
         if (!run->table)
             continue;
-        const ProbeLookup lookup = run->table == m_lookup.table() ? m_lookup : ProbeLookup(run->table);
-        const ProbeMetrics* probe = lookup.at(position);
+        const ProbeMetrics* probe = probeAt(*run->table, position);
         if (!probe)
             continue;
         // Without a flip the run's top token is the baseline's, and its probability is known already.

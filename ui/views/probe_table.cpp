@@ -170,14 +170,15 @@ void ProbeTable::reloadTable()
     const SessionRun* base = m_session->baseline();
     const TablePtr table = run ? run->table : nullptr;
     m_shownRun = run ? run->id : -1;
-    // runsChanged() also tells of names and colours: the rows stay then, and with them what is selected. The signal's
-    // texts may be new ones, so that the rows are made again where it is not just the place that changed.
-    const bool sameTable = table == m_shown && sender() == &m_session->path();
-    if (!sameTable) {
+    const TracePtr trace = base ? base->trace : nullptr;
+    if (table != m_shown || trace != m_trace) {
         m_following = true;
         m_shown = table;
-        m_model->setTable(table, HistoryText(base ? base->trace : nullptr, &m_session->texts()));
+        m_trace = trace;
+        m_model->setTable(table, HistoryText(trace, &m_session->texts()));
         m_following = false;
+    } else {
+        m_model->refreshTexts(); // names, colours or other files: the rows stay where they are
     }
     applyPlace();
 }

@@ -63,6 +63,7 @@ private:
     QTableView* m_view;
     QTimer m_follow; ///< a held arrow key goes to where it stops, not to every row on the way
     TablePtr m_shown;
+    TracePtr m_trace; ///< whose history is shown
     int m_shownRun = -1;
     QString m_filterError;
     bool m_wantWindow = true; ///< a chosen window narrows the table down to it
