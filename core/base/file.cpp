@@ -53,7 +53,10 @@ Result<void> write_atomically(const std::filesystem::path& path,
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
         return write(path); // a device or a pipe must not be replaced by a file
     // A link stays one: the file it points to is replaced.
-    auto target = std::filesystem::is_symlink(path, error) ? std::filesystem::weakly_canonical(path, error) : path;
+    auto target = path;
+    if (std::filesystem::is_symlink(path, error))
+        target = std::filesystem::exists(status) ? std::filesystem::canonical(path, error)
+                                                 : path.parent_path() / std::filesystem::read_symlink(path, error);
     if (error)
         target = path;
 
