@@ -458,9 +458,8 @@ void Session::Private::noteVerified(const PairItem& item, const TablePtr& table)
     if (!toVerify.isEmpty())
         return;
     if (verifiedDifferent.isEmpty())
-        say(Banner::Level::Note,
-            Session::tr("Verified: %n run(s) computed again from the rows, every number is the same.", nullptr,
-                        verified));
+        say(Banner::Level::Note, Session::tr("Verified: %1 computed again from the rows, every number is the same.")
+                                     .arg(verified == 1 ? Session::tr("1 run") : Session::tr("%1 runs").arg(verified)));
     else
         say(Banner::Level::Warning,
             Session::tr("Verified: other numbers than before for %1; the new ones are shown. Was a file written to?")

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/figures.h"
+
+#include "core/base/file.h"
+#include "core/report/method.h"
+#include "core/report/report.h"
+#include "ui/session/navigation.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFile>
+#include <QImage>
+#include <QMimeData>
+#include <QTemporaryDir>
+
+namespace flipscope {
+
+namespace {
+
+const WindowMetric& metricFor(const Session& session, FigureSpec::Chart chart)
+{
+    const WindowMetric& shown = session.metric();
+    const bool fits = chart == FigureSpec::Chart::Heatmap ||
+                      (chart == FigureSpec::Chart::Flips && shown.counts_flips) ||
+                      (chart == FigureSpec::Chart::Kl && shown.name.starts_with("kl_"));
+    if (fits)
+        return shown;
+    const auto other = find_window_metric(chart == FigureSpec::Chart::Flips ? "flip_rate" : "kl_pq_mean");
+    return other ? **other : shown;
+}
+
+} // namespace
+
+FigureSpec figureOf(const Session& session, FigureSpec::Chart chart)
+{
+    FigureSpec spec;
+    spec.chart = chart;
+    const WindowMetric& metric = metricFor(session, chart);
+    spec.grid = session.heatmap(metric);
+    spec.scale = session.colourScale();
+    std::vector<TracePtr> traces;
+    for (const SessionRun* run : session.visibleRuns()) {
+        spec.runColors.append(run->color);
+        traces.push_back(run->trace);
+    }
+    if (const SessionRun* base = session.baseline())
+        spec.method = method_of(*base->trace, traces,
+                                fmt::format("{} per window of {} tokens", metric.title, session.windowTokens()));
+    return spec;
+}
+
+Result<void> writeNumbers(const Session& session, NumbersKind kind, const QString& path)
+{
+    const std::filesystem::path file = path.toStdString();
+    switch (kind) {
+    case NumbersKind::Heatmap:
+        return write_text(file, heatmap_csv(session.heatmap()));
+    case NumbersKind::Windows:
+        return write_text(file, windows_csv(analysisOf(session)));
+    case NumbersKind::Probes:
+        return write_text(file, probes_csv(analysisOf(session)));
+    case NumbersKind::Json:
+        return write_text(file, analysis_json(analysisOf(session)).dump(1) + "\n");
+    }
+    return {};
+}
+
+Result<void> copyFigure(const Session& session)
+{
+    QTemporaryDir folder;
+    if (!folder.isValid())
+        return fail(ErrorKind::Unreadable, "No temporary folder can be made: {}.", folder.errorString().toStdString());
+    FigureSpec spec = figureOf(session, FigureSpec::Chart::Heatmap);
+    spec.dpi = 192;
+    const QString png = folder.filePath(QStringLiteral("figure.png"));
+    const QString svg = folder.filePath(QStringLiteral("figure.svg"));
+    for (const QString& path : {png, svg})
+        if (auto written = exportFigure(spec, path); !written)
+            return written;
+    QFile vector(svg);
+    const QImage image(png);
+    if (image.isNull() || !vector.open(QIODevice::ReadOnly))
+        return fail(ErrorKind::Unreadable, "The figure could not be read back from {}.", folder.path().toStdString());
+    auto* data = new QMimeData;
+    data->setImageData(image);
+    data->setData(QStringLiteral("image/svg+xml"), vector.readAll());
+    QApplication::clipboard()->setMimeData(data);
+    return {};
+}
+
+} // namespace flipscope

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/charts/figure.h"
+#include "ui/session/session.h"
+
+namespace flipscope {
+
+/// The chart of what the session shows now, with its caption; size, dpi and theme as FigureSpec has them.
+/// Flips takes the flip metric on the screen (else the flip rate), Kl the divergence on the screen (else the mean
+/// KL(P‖Q)).
+FigureSpec figureOf(const Session& session, FigureSpec::Chart chart);
+
+enum class NumbersKind { Heatmap, Windows, Probes, Json };
+
+/// Writes the numbers behind the views: cells, windows of all runs, probes of all runs, or the analysis as JSON.
+Result<void> writeNumbers(const Session& session, NumbersKind kind, const QString& path);
+
+/// Puts the heatmap on the clipboard as a picture (light, twice the resolution of the screen) and as SVG.
+Result<void> copyFigure(const Session& session);
+
+} // namespace flipscope

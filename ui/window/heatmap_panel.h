@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/session/session.h"
+
+#include <QWidget>
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+
+namespace flipscope {
+
+class HeatmapView;
+class ViewControls;
+class WindowChart;
+
+/// The centre of the window: controls, the heatmap, and under it lines over the same windows. Ties their selection to
+/// the session's path, both ways, and their hover to each other.
+class HeatmapPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit HeatmapPanel(Session* session, QWidget* parent = nullptr);
+
+    HeatmapView* heatmap() const { return m_heatmap; }
+    WindowChart* chart() const { return m_chart; }
+    ViewControls* controls() const { return m_controls; }
+
+    void goDown();     ///< Enter: to what is worst under the present place
+    void applyStyle(); ///< colours from the palette (it may have changed)
+
+signals:
+    void cellHovered(int row, int column);
+
+private:
+    void makeChartHeader(QWidget* parent);
+    void updateGrid();
+    void updateChart();
+    void followPath();
+    void cellChosen(int row, int column);
+    void cellActivated(int row, int column);
+    Place placeOf(int row, int column) const;
+
+    Session* m_session;
+    ViewControls* m_controls;
+    QLabel* m_title;
+    HeatmapView* m_heatmap;
+    WindowChart* m_chart;
+    QWidget* m_chartHeader;
+    QComboBox* m_lines;
+    QCheckBox* m_log;
+};
+
+} // namespace flipscope

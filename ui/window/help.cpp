@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/help.h"
+
+#include "ui/session/session.h"
+
+#include <QCoreApplication>
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QFile>
+#include <QMessageBox>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+
+namespace flipscope {
+
+namespace {
+
+QString tr(const char* text)
+{
+    return QCoreApplication::translate("flipscope::Help", text);
+}
+
+struct Key {
+    const char *keys, *what;
+};
+
+constexpr Key allKeys[] = {
+    {"Ctrl+O", "open traces"},
+    {"Ctrl+Shift+O", "open all traces of a folder"},
+    {"Ctrl+1 … Ctrl+9", "open what was open before"},
+    {"F5", "read the files again and compute what changed"},
+    {"Esc", "stop what is being computed"},
+    {"Arrow keys", "move over the cells of the heatmap"},
+    {"Enter", "go down: run, worst window, worst probe, token"},
+    {"Backspace", "go up again"},
+    {"Alt+Left, Alt+Right", "back and forward through what was looked at"},
+    {"N, P", "next and previous divergence in the token view"},
+    {"Ctrl+B", "make the current run the baseline (Runs)"},
+    {"Ctrl+H", "hide or show the current run (Runs)"},
+    {"F2", "rename the current run (Runs)"},
+    {"Alt+Up, Alt+Down", "move the current run (Runs)"},
+    {"Delete", "remove the current run from the list (Runs)"},
+    {"Ctrl+C", "copy the selected rows or the cell as text"},
+    {"Ctrl+Shift+C", "copy the heatmap as a figure"},
+    {"Ctrl+Shift+E", "export a figure"},
+    {"F1", "this page"},
+};
+
+QString manualHtml()
+{
+    QString html = QStringLiteral("<h2>%1</h2><table cellspacing='6'>").arg(tr("Keys"));
+    for (const Key& key : allKeys)
+        html += QStringLiteral("<tr><td><b>%1</b></td><td>%2</td></tr>")
+                    .arg(QLatin1String(key.keys), QLatin1String(key.what));
+    html += QStringLiteral("</table><h2>%1</h2><p>%2</p><table cellspacing='6'>")
+                .arg(tr("Numbers of a window"),
+                     tr("P is the baseline's next-token distribution at a probe, Q the run's. Logarithms are natural: "
+                        "divergences are in nats. A window counts the probes whose last token fed lies in it."));
+    const auto row = [&](const QString& name, const QString& what) {
+        html +=
+            QStringLiteral("<tr><td><b>%1</b></td><td>%2</td></tr>").arg(name.toHtmlEscaped(), what.toHtmlEscaped());
+    };
+    for (const WindowMetric& metric : window_metrics())
+        row(QString::fromStdString(metric.title), QString::fromStdString(metric.description));
+    html += QStringLiteral("</table><h2>%1</h2><table cellspacing='6'>").arg(tr("Numbers of a probe"));
+    const auto view = [](std::string_view text) {
+        return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+    };
+    for (const ProbeColumn& column : probe_columns())
+        row(view(column.title), view(column.description));
+    return html + QStringLiteral("</table>");
+}
+
+} // namespace
+
+void showManual(QWidget* parent)
+{
+    auto* dialog = new QDialog(parent);
+    dialog->setObjectName(QStringLiteral("manual"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Flipscope: keys and numbers"));
+    auto* text = new QTextBrowser(dialog);
+    text->setHtml(manualHtml());
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
+    QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::close);
+    auto* layout = new QVBoxLayout(dialog);
+    layout->addWidget(text);
+    layout->addWidget(buttons);
+    dialog->resize(680, 640);
+    dialog->show();
+}
+
+void showAbout(QWidget* parent, const Session& session)
+{
+    QString engine = session.engineText();
+    if (engine.isEmpty())
+        engine = tr("not known yet");
+    QString text = QStringLiteral("<h2>Flipscope %1</h2><p>%2</p><p><b>%3</b> %4</p>")
+                       .arg(QStringLiteral(FLIPSCOPE_VERSION), tr("Shows where copies of a language model part ways."),
+                            tr("Computing with:"), engine.toHtmlEscaped());
+    if (!session.engineNotice().isEmpty())
+        text += QStringLiteral("<p>%1</p>").arg(session.engineNotice().toHtmlEscaped());
+    text += QStringLiteral("<p>%1</p><p>%2</p>")
+                .arg(tr("Qt %1, metrics version %2").arg(QLatin1String(qVersion())).arg(metrics_version),
+                     tr("Free software under the GNU General Public License, version 3 or later; without warranty."));
+    auto* box = new QMessageBox(parent);
+    box->setObjectName(QStringLiteral("about"));
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setWindowTitle(tr("About Flipscope"));
+    box->setTextFormat(Qt::RichText);
+    box->setText(text);
+    box->open();
+}
+
+} // namespace flipscope

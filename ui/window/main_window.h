@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/session/session.h"
+#include "ui/window/recent_files.h"
+
+#include <QMainWindow>
+
+class QAction;
+class QActionGroup;
+class QStackedWidget;
+class QTableView;
+
+namespace flipscope {
+
+class BannerBar;
+class HeatmapModel;
+class HeatmapPanel;
+class JobIndicator;
+class RunsPanel;
+class StartPage;
+
+/// The window: one session, the views over it, and the menus.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    explicit MainWindow(QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    Session* session() const { return m_session; }
+    HeatmapPanel* heatmapPanel() const { return m_heatmap; }
+    RunsPanel* runsPanel() const { return m_runs; }
+    BannerBar* bannerBar() const { return m_banners; }
+    QTableView* heatmapTable() const { return m_table; }
+
+    void openFiles(const QStringList& paths, const QString& baseline = {});
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    // main_window.cpp
+    void makeCentre();
+    void makeDocks();
+    QDockWidget* addDock(const QString& title, const QString& name, QWidget* widget, Qt::DockWidgetArea area);
+    void makeStatusBar();
+    void restoreLayout();
+    void saveLayout() const;
+    void runsChanged();
+    void showEmpty(bool empty);
+    void rememberFiles();
+    void tellProblem(const Error& error);
+
+    // heatmap as a table
+    void makeTable();
+    void tableChosen(const QModelIndex& current);
+    void tableFollows();
+
+    // main_window_menus.cpp
+    void makeMenus();
+    void makeFileMenu();
+    void makeViewMenu();
+    void makeGoMenu();
+    void makeHelpMenu();
+    void fillRecent();
+    void fillViewMenus();
+    void updateActions();
+    void chooseFiles();
+    void chooseFolder();
+    void openSample();
+    void openSet(const QStringList& paths); ///< instead of what is open
+    void otherWindowSize();
+    void exportFigure();
+    void exportNumbers();
+    void copyFigure();
+
+    Session* m_session;
+    QStackedWidget* m_pages = nullptr;
+    StartPage* m_start = nullptr;
+    BannerBar* m_banners = nullptr;
+    HeatmapPanel* m_heatmap = nullptr;
+    RunsPanel* m_runs = nullptr;
+    JobIndicator* m_job = nullptr;
+    HeatmapModel* m_tableModel = nullptr;
+    QTableView* m_table = nullptr;
+    QVector<QDockWidget*> m_docks;
+    QVector<QDockWidget*> m_docksShown; ///< while the start page hides them all
+    bool m_empty = false;
+    bool m_tableFollowing = false;
+    RecentEntry m_remembered;
+
+    QMenu *m_recentMenu = nullptr, *m_windowMenu = nullptr, *m_metricMenu = nullptr, *m_scaleMenu = nullptr,
+          *m_docksMenu = nullptr;
+    QAction *m_sample = nullptr, *m_reload = nullptr, *m_verify = nullptr, *m_exportFigure = nullptr,
+            *m_exportNumbers = nullptr, *m_copyFigure = nullptr, *m_closeAll = nullptr, *m_up = nullptr,
+            *m_down = nullptr, *m_back = nullptr, *m_forward = nullptr, *m_stop = nullptr;
+};
+
+} // namespace flipscope

@@ -1,0 +1,355 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/charts/colormap.h"
+#include "ui/window/export_dialog.h"
+#include "ui/window/format.h"
+#include "ui/window/heatmap_panel.h"
+#include "ui/window/help.h"
+#include "ui/window/main_window.h"
+#include "ui/window/samples.h"
+#include "ui/window/start_page.h"
+#include "ui/window/theme.h"
+#include "ui/window/view_controls.h"
+
+#include <QActionGroup>
+#include <QDir>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QInputDialog>
+#include <QMenu>
+#include <QMenuBar>
+#include <QSettings>
+#include <QStatusBar>
+
+namespace flipscope {
+
+namespace {
+
+const QString openFolderKey = QStringLiteral("open/folder");
+
+QString lastFolder()
+{
+    const QString stored = QSettings().value(openFolderKey).toString();
+    return QFileInfo(stored).isDir() ? stored : QDir::homePath();
+}
+
+/// An action that can be found by tests and scripts.
+QAction* add(QMenu* menu, const QString& text, const QString& name, const QKeySequence& shortcut = {})
+{
+    QAction* action = menu->addAction(text);
+    action->setObjectName(name);
+    action->setShortcut(shortcut);
+    return action;
+}
+
+} // namespace
+
+void MainWindow::makeMenus()
+{
+    makeFileMenu();
+    makeViewMenu();
+    makeGoMenu();
+    makeHelpMenu();
+}
+
+void MainWindow::makeFileMenu()
+{
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    connect(add(file, tr("&Open …"), QStringLiteral("open"), QKeySequence::Open), &QAction::triggered, this,
+            &MainWindow::chooseFiles);
+    connect(add(file, tr("Open &folder …"), QStringLiteral("openFolder"), Qt::CTRL | Qt::SHIFT | Qt::Key_O),
+            &QAction::triggered, this, &MainWindow::chooseFolder);
+    m_sample = add(file, tr("Open &sample"), QStringLiteral("openSample"));
+    connect(m_sample, &QAction::triggered, this, &MainWindow::openSample);
+    m_recentMenu = file->addMenu(tr("&Recent files"));
+    m_recentMenu->setObjectName(QStringLiteral("recentMenu"));
+    connect(file, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
+    file->addSeparator();
+    m_reload = add(file, tr("Re&load"), QStringLiteral("reload"), Qt::Key_F5);
+    connect(m_reload, &QAction::triggered, m_session, &Session::reload);
+    m_verify = add(file, tr("&Verify"), QStringLiteral("verify"));
+    m_verify->setToolTip(tr("Computes everything again from the rows and compares"));
+    connect(m_verify, &QAction::triggered, m_session, &Session::verify);
+    m_stop = add(file, tr("S&top"), QStringLiteral("stop"), Qt::Key_Escape);
+    connect(m_stop, &QAction::triggered, m_session, &Session::cancel);
+    file->addSeparator();
+    m_exportFigure =
+        add(file, tr("&Export figure …"), QStringLiteral("exportFigure"), Qt::CTRL | Qt::SHIFT | Qt::Key_E);
+    connect(m_exportFigure, &QAction::triggered, this, &MainWindow::exportFigure);
+    m_exportNumbers = add(file, tr("Export &numbers …"), QStringLiteral("exportNumbers"));
+    connect(m_exportNumbers, &QAction::triggered, this, &MainWindow::exportNumbers);
+    m_copyFigure = add(file, tr("&Copy figure"), QStringLiteral("copyFigure"), Qt::CTRL | Qt::SHIFT | Qt::Key_C);
+    connect(m_copyFigure, &QAction::triggered, this, &MainWindow::copyFigure);
+    file->addSeparator();
+    m_closeAll = add(file, tr("Close &all"), QStringLiteral("closeAll"), Qt::CTRL | Qt::SHIFT | Qt::Key_W);
+    connect(m_closeAll, &QAction::triggered, m_session, &Session::closeAll);
+    connect(add(file, tr("&Quit"), QStringLiteral("quit"), QKeySequence::Quit), &QAction::triggered, this,
+            &QWidget::close);
+    fillRecent();
+}
+
+void MainWindow::fillRecent()
+{
+    m_recentMenu->clear();
+    const auto entries = recent::entries();
+    for (qsizetype i = 0; i < entries.size(); ++i) {
+        const RecentEntry& entry = entries[i];
+        QString title = recent::title(entry);
+        title.replace(QLatin1Char('&'), QStringLiteral("&&"));
+        QAction* action = add(m_recentMenu, title, QStringLiteral("recent%1").arg(i + 1),
+                              QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)));
+        action->setToolTip(entry.join(QLatin1Char('\n')));
+        connect(action, &QAction::triggered, this, [this, entry] { openSet(entry); });
+    }
+    m_recentMenu->setToolTipsVisible(true);
+    m_recentMenu->setEnabled(!entries.isEmpty());
+    m_recentMenu->addSeparator();
+    connect(
+        m_recentMenu->addAction(tr("&Forget these")), &QAction::triggered, this,
+        [this] {
+            recent::clear();
+            fillRecent();
+            m_start->refresh();
+        },
+        Qt::QueuedConnection); // the menu is filled anew, which deletes the very action
+}
+
+void MainWindow::makeViewMenu()
+{
+    QMenu* view = menuBar()->addMenu(tr("&View"));
+    m_windowMenu = view->addMenu(tr("&Window size"));
+    m_metricMenu = view->addMenu(tr("&Metric"));
+    m_metricMenu->setToolTipsVisible(true);
+    m_scaleMenu = view->addMenu(tr("&Colour scale"));
+    view->addSeparator();
+    m_docksMenu = view->addMenu(tr("&Panels"));
+    for (QDockWidget* dock : std::as_const(m_docks))
+        m_docksMenu->addAction(dock->toggleViewAction());
+    QMenu* theme = view->addMenu(tr("&Theme"));
+    auto* themes = new QActionGroup(this);
+    const auto addTheme = [&](const QString& text, const QString& name, ThemeChoice choice) {
+        QAction* action = add(theme, text, name);
+        action->setCheckable(true);
+        action->setChecked(storedTheme() == choice);
+        themes->addAction(action);
+        connect(action, &QAction::triggered, this, [choice] {
+            storeTheme(choice);
+            applyTheme(choice);
+        });
+    };
+    addTheme(tr("As the &system"), QStringLiteral("themeSystem"), ThemeChoice::System);
+    addTheme(tr("&Light"), QStringLiteral("themeLight"), ThemeChoice::Light);
+    addTheme(tr("&Dark"), QStringLiteral("themeDark"), ThemeChoice::Dark);
+    connect(view, &QMenu::aboutToShow, this, &MainWindow::fillViewMenus);
+    fillViewMenus();
+}
+
+void MainWindow::fillViewMenus()
+{
+    const auto choice = [this](QMenu* menu, const QString& text, bool checked, auto&& act) {
+        QAction* action = menu->addAction(text);
+        action->setCheckable(true);
+        action->setChecked(checked);
+        connect(action, &QAction::triggered, this, std::forward<decltype(act)>(act));
+        return action;
+    };
+    m_windowMenu->clear();
+    choice(m_windowMenu, tr("&Choose by length"), m_session->windowChosen(), [this] { m_session->setWindowTokens(0); });
+    m_windowMenu->addSeparator();
+    for (const qint64 size : offeredWindowSizes())
+        choice(m_windowMenu, tr("%1 tokens").arg(formatCount(size)), m_session->windowTokens() == size,
+               [this, size] { m_session->setWindowTokens(size); });
+    m_windowMenu->addSeparator();
+    connect(m_windowMenu->addAction(tr("&Other …")), &QAction::triggered, this, &MainWindow::otherWindowSize);
+
+    m_metricMenu->clear();
+    QString family;
+    for (const WindowMetric& metric : window_metrics()) {
+        const QString name = QString::fromStdString(metric.name);
+        const QString itsFamily = metric.counts_flips ? QStringLiteral("flips") : name.section(QLatin1Char('_'), 0, -2);
+        if (!family.isEmpty() && itsFamily != family)
+            m_metricMenu->addSeparator();
+        family = itsFamily;
+        choice(m_metricMenu, metricTitle(metric), &m_session->metric() == &metric, [this, name] {
+            m_session->setMetric(name);
+        })->setToolTip(QString::fromStdString(metric.description));
+    }
+
+    m_scaleMenu->clear();
+    const ColourScale& scale = m_session->colourScale();
+    const auto kind = [&](const QString& text, ColourScale::Kind value) {
+        choice(m_scaleMenu, text, scale.kind == value, [this, value] {
+            ColourScale changed = m_session->colourScale();
+            changed.kind = value;
+            m_session->setColourScale(changed);
+        });
+    };
+    kind(tr("&Linear"), ColourScale::Kind::Linear);
+    kind(tr("Lo&garithmic"), ColourScale::Kind::Log);
+    kind(tr("By &rank"), ColourScale::Kind::Percentile);
+    m_scaleMenu->addSeparator();
+    for (const QString& map : colormapNames())
+        choice(m_scaleMenu, map, scale.map == map, [this, map] {
+            ColourScale changed = m_session->colourScale();
+            changed.map = map;
+            m_session->setColourScale(changed);
+        });
+    m_scaleMenu->addSeparator();
+    connect(m_scaleMenu->addAction(tr("L&imits …")), &QAction::triggered, m_heatmap->controls(),
+            &ViewControls::editLimits);
+}
+
+void MainWindow::makeGoMenu()
+{
+    QMenu* go = menuBar()->addMenu(tr("&Go"));
+    m_down = add(go, tr("&Down to what is worst"), QStringLiteral("goDown"), Qt::CTRL | Qt::Key_Return);
+    connect(m_down, &QAction::triggered, m_heatmap, &HeatmapPanel::goDown);
+    m_up = add(go, tr("&Up"), QStringLiteral("goUp"), Qt::Key_Backspace);
+    connect(m_up, &QAction::triggered, &m_session->path(), &DrilldownPath::up);
+    go->addSeparator();
+    m_back = add(go, tr("&Back"), QStringLiteral("goBack"), Qt::ALT | Qt::Key_Left);
+    connect(m_back, &QAction::triggered, &m_session->path(), &DrilldownPath::back);
+    m_forward = add(go, tr("&Forward"), QStringLiteral("goForward"), Qt::ALT | Qt::Key_Right);
+    connect(m_forward, &QAction::triggered, &m_session->path(), &DrilldownPath::forward);
+}
+
+void MainWindow::makeHelpMenu()
+{
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
+    connect(add(help, tr("&Keys and numbers"), QStringLiteral("manual"), QKeySequence::HelpContents),
+            &QAction::triggered, this, [this] { showManual(this); });
+    connect(add(help, tr("&About Flipscope"), QStringLiteral("about")), &QAction::triggered, this,
+            [this] { showAbout(this, *m_session); });
+}
+
+void MainWindow::updateActions()
+{
+    const bool open = m_session->baseline() != nullptr;
+    const bool compared = open && !m_session->visibleRuns().empty();
+    const bool sample = !sampleFiles().isEmpty();
+    m_sample->setEnabled(sample);
+    m_sample->setText(sample ? tr("Open &sample") : tr("Open &sample (not installed)"));
+    for (QAction* action : {m_reload, m_closeAll})
+        action->setEnabled(open);
+    for (QAction* action : {m_exportFigure, m_exportNumbers, m_copyFigure})
+        action->setEnabled(compared);
+    m_verify->setEnabled(compared && !m_session->busy());
+    m_stop->setEnabled(m_session->busy());
+    DrilldownPath& path = m_session->path();
+    m_up->setEnabled(path.place().depth() != Place::Depth::Top);
+    m_down->setEnabled(compared && path.place().depth() != Place::Depth::Token);
+    m_back->setEnabled(path.canBack());
+    m_forward->setEnabled(path.canForward());
+}
+
+// --- what the menus do ---
+
+void MainWindow::chooseFiles()
+{
+    auto* dialog = new QFileDialog(this, tr("Open traces"), lastFolder(), tr("Traces (*.h5 *.hdf5);;All files (*)"));
+    dialog->setObjectName(QStringLiteral("openDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFiles);
+    connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& files) {
+        if (files.isEmpty())
+            return;
+        QSettings().setValue(openFolderKey, QFileInfo(files.front()).absolutePath());
+        openFiles(files);
+    });
+    dialog->open();
+}
+
+void MainWindow::chooseFolder()
+{
+    auto* dialog = new QFileDialog(this, tr("Open all traces of a folder"), lastFolder());
+    dialog->setObjectName(QStringLiteral("openFolderDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::Directory);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& folder) {
+        QSettings().setValue(openFolderKey, folder);
+        openFiles({folder});
+    });
+    dialog->open();
+}
+
+void MainWindow::openSample()
+{
+    openSet(sampleFiles());
+}
+
+void MainWindow::openSet(const QStringList& paths)
+{
+    if (paths.isEmpty())
+        return;
+    m_session->closeAll();
+    m_session->open(paths);
+}
+
+void MainWindow::otherWindowSize()
+{
+    auto* dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Window size"));
+    dialog->setLabelText(tr("Tokens of context in one column"));
+    dialog->setInputMode(QInputDialog::IntInput);
+    dialog->setIntRange(1, 100'000'000);
+    dialog->setIntValue(static_cast<int>(m_session->windowTokens()));
+    connect(dialog, &QInputDialog::intValueSelected, m_session, &Session::setWindowTokens);
+    dialog->open();
+}
+
+void MainWindow::exportFigure()
+{
+    auto* dialog = new ExportDialog(m_session, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &ExportDialog::exported, this,
+            [this](const QString& path) { statusBar()->showMessage(tr("Written: %1").arg(path), 6000); });
+    dialog->open();
+}
+
+void MainWindow::exportNumbers()
+{
+    struct Kind {
+        QString filter;
+        NumbersKind kind;
+    };
+    const QVector<Kind> kinds{{tr("Windows of all runs (*.csv)"), NumbersKind::Windows},
+                              {tr("Probes of all runs (*.csv)"), NumbersKind::Probes},
+                              {tr("Cells of the heatmap (*.csv)"), NumbersKind::Heatmap},
+                              {tr("All statistics as JSON (*.json)"), NumbersKind::Json}};
+    QStringList filters;
+    for (const Kind& kind : kinds)
+        filters << kind.filter;
+    auto* dialog = new QFileDialog(this, tr("Export numbers"), lastFolder());
+    dialog->setObjectName(QStringLiteral("exportNumbersDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setNameFilters(filters);
+    dialog->setDefaultSuffix(QStringLiteral("csv"));
+    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
+        dialog->setDefaultSuffix(filter.contains(QLatin1String("json")) ? QStringLiteral("json")
+                                                                        : QStringLiteral("csv"));
+    });
+    connect(dialog, &QFileDialog::fileSelected, this, [this, dialog, kinds](const QString& path) {
+        for (const Kind& kind : kinds) {
+            if (kind.filter != dialog->selectedNameFilter())
+                continue;
+            if (const auto written = writeNumbers(*m_session, kind.kind, path); written)
+                statusBar()->showMessage(tr("Written: %1").arg(path), 6000);
+            else
+                tellProblem(written.error());
+        }
+    });
+    dialog->open();
+}
+
+void MainWindow::copyFigure()
+{
+    if (const auto copied = flipscope::copyFigure(*m_session); copied)
+        statusBar()->showMessage(tr("The heatmap is on the clipboard"), 4000);
+    else
+        tellProblem(copied.error());
+}
+
+} // namespace flipscope

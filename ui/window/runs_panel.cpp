@@ -1,0 +1,360 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/runs_panel.h"
+
+#include "core/report/method.h"
+#include "ui/window/runs_delegate.h"
+#include "ui/window/theme.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QColorDialog>
+#include <QHeaderView>
+#include <QLabel>
+#include <QMenu>
+#include <QMouseEvent>
+#include <QSplitter>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+namespace flipscope {
+
+// --- RunsView ---
+
+RunsView::RunsView(QWidget* parent) : QTreeView(parent)
+{
+    setObjectName(QStringLiteral("runsView"));
+    setAccessibleName(tr("Runs"));
+    setRootIsDecorated(false);
+    setUniformRowHeights(true);
+    setItemDelegate(new RunsDelegate(this));
+    setEditTriggers(QAbstractItemView::EditKeyPressed | QAbstractItemView::DoubleClicked);
+    setDragDropMode(QAbstractItemView::InternalMove);
+    setDragDropOverwriteMode(false);
+    setDefaultDropAction(Qt::MoveAction);
+    setContextMenuPolicy(Qt::CustomContextMenu);
+    setAllColumnsShowFocus(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFrameShape(QFrame::NoFrame);
+}
+
+bool RunsView::isButton(const QModelIndex& index)
+{
+    return index.column() == RunsModel::Star || index.column() == RunsModel::Colour ||
+           index.column() == RunsModel::Shown;
+}
+
+void RunsView::mousePressEvent(QMouseEvent* event)
+{
+    const QModelIndex index = indexAt(event->position().toPoint());
+    if (event->button() == Qt::LeftButton && index.isValid() && isButton(index)) {
+        m_pressed = index;
+        event->accept();
+        return;
+    }
+    m_pressed = QModelIndex();
+    QTreeView::mousePressEvent(event);
+}
+
+void RunsView::mouseMoveEvent(QMouseEvent* event)
+{
+    if (!m_pressed.isValid())
+        QTreeView::mouseMoveEvent(event);
+}
+
+void RunsView::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (!m_pressed.isValid()) {
+        QTreeView::mouseReleaseEvent(event);
+        return;
+    }
+    const QModelIndex pressed = m_pressed;
+    m_pressed = QModelIndex();
+    if (indexAt(event->position().toPoint()) == pressed)
+        emit cellPressed(pressed);
+}
+
+void RunsView::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    const QModelIndex index = indexAt(event->position().toPoint());
+    if (index.isValid() && isButton(index))
+        mousePressEvent(event); // two quick clicks are two clicks
+    else
+        QTreeView::mouseDoubleClickEvent(event);
+}
+
+// --- RunsPanel ---
+
+RunsPanel::RunsPanel(Session* session, QWidget* parent) : QWidget(parent), m_session(session)
+{
+    m_model = new RunsModel(session, this);
+    m_view = new RunsView(this);
+    m_view->setModel(m_model);
+    QHeaderView* header = m_view->header();
+    header->setStretchLastSection(false);
+    header->setMinimumSectionSize(20);
+    header->setSectionsMovable(false);
+    header->setSectionResizeMode(QHeaderView::Fixed);
+    header->setSectionResizeMode(RunsModel::Name, QHeaderView::Stretch);
+    const int digits = m_view->fontMetrics().horizontalAdvance(QStringLiteral("100.0 %")) + 10;
+    header->resizeSection(RunsModel::Star, 26);
+    header->resizeSection(RunsModel::Colour, 22);
+    header->resizeSection(RunsModel::Flips, digits);
+    header->resizeSection(RunsModel::Kl, m_view->fontMetrics().horizontalAdvance(QStringLiteral("KL(P‖Q)")) + 14);
+    header->resizeSection(RunsModel::Shown, 26);
+
+    m_settings = new QTreeWidget(this);
+    m_settings->setObjectName(QStringLiteral("settingsDiffering"));
+    m_settings->setAccessibleName(tr("Settings differing"));
+    m_settings->setHeaderLabels({tr("Setting"), tr("Value")});
+    m_settings->setFrameShape(QFrame::NoFrame);
+    m_settings->setSelectionMode(QAbstractItemView::NoSelection);
+    m_settings->setIndentation(12);
+    m_settings->setTextElideMode(Qt::ElideRight);
+
+    auto* lower = new QWidget(this);
+    auto* lowerLayout = new QVBoxLayout(lower);
+    lowerLayout->setContentsMargins(0, 4, 0, 0);
+    lowerLayout->setSpacing(2);
+    auto* title = new QLabel(tr("Settings differing"), lower);
+    title->setContentsMargins(6, 0, 6, 0);
+    QFont bold = title->font();
+    bold.setBold(true);
+    title->setFont(bold);
+    lowerLayout->addWidget(title);
+    lowerLayout->addWidget(m_settings);
+
+    auto* splitter = new QSplitter(Qt::Vertical, this);
+    splitter->addWidget(m_view);
+    splitter->addWidget(lower);
+    splitter->setStretchFactor(0, 3);
+    splitter->setStretchFactor(1, 2);
+    splitter->setSizes({300, 200});
+    splitter->setChildrenCollapsible(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(splitter);
+    setMinimumWidth(250);
+
+    makeActions();
+    connect(m_view, &RunsView::cellPressed, this, &RunsPanel::act);
+    connect(m_view, &QWidget::customContextMenuRequested, this, &RunsPanel::showMenu);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &RunsPanel::selectionChanged);
+    connect(session, &Session::runsChanged, this, &RunsPanel::followPath);
+    connect(session, &Session::runsChanged, this, &RunsPanel::updateSettings);
+    connect(&session->path(), &DrilldownPath::changed, this, &RunsPanel::followPath);
+    connect(&session->path(), &DrilldownPath::changed, this, &RunsPanel::updateSettings);
+    followPath();
+    updateSettings();
+}
+
+QAction* RunsPanel::addAction(const QString& text, const QKeySequence& shortcut, void (RunsPanel::*slot)())
+{
+    auto* action = new QAction(text, this);
+    action->setShortcut(shortcut);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(action, &QAction::triggered, this, slot);
+    m_view->addAction(action);
+    return action;
+}
+
+void RunsPanel::makeActions()
+{
+    m_baseline = addAction(tr("Set as &baseline"), Qt::CTRL | Qt::Key_B, &RunsPanel::baselineFromCurrent);
+    m_toggle = addAction(tr("&Hide"), Qt::CTRL | Qt::Key_H, &RunsPanel::toggleCurrent);
+    m_rename = addAction(tr("&Rename"), {}, &RunsPanel::renameCurrent); // F2 is the view's own key
+    m_recolour = addAction(tr("&Colour …"), {}, &RunsPanel::recolourCurrent);
+    m_up = addAction(tr("Move &up"), Qt::ALT | Qt::Key_Up, &RunsPanel::moveUp);
+    m_down = addAction(tr("Move &down"), Qt::ALT | Qt::Key_Down, &RunsPanel::moveDown);
+    m_copyPath = addAction(tr("Copy &path"), {}, &RunsPanel::copyPath);
+    m_remove = addAction(tr("Re&move from the list"), QKeySequence::Delete, &RunsPanel::removeCurrent);
+}
+
+int RunsPanel::currentRun() const
+{
+    const QModelIndex index = m_view->currentIndex();
+    return index.isValid() ? index.data(RunsModel::IdRole).toInt() : -1;
+}
+
+void RunsPanel::updateActions()
+{
+    const SessionRun* run = m_session->run(currentRun());
+    const bool base = run != nullptr && run->state == SessionRun::State::Baseline;
+    for (QAction* action : {m_rename, m_recolour, m_up, m_down, m_copyPath, m_remove})
+        action->setEnabled(run != nullptr);
+    m_baseline->setEnabled(run != nullptr && !base);
+    m_toggle->setEnabled(run != nullptr && !base);
+    m_toggle->setText(run != nullptr && run->hidden ? tr("S&how") : tr("&Hide"));
+}
+
+void RunsPanel::act(const QModelIndex& index)
+{
+    const int id = index.data(RunsModel::IdRole).toInt();
+    const SessionRun* run = m_session->run(id);
+    if (run == nullptr)
+        return;
+    if (index.column() == RunsModel::Star)
+        m_session->setBaseline(id);
+    else if (index.column() == RunsModel::Colour)
+        recolour(id);
+    else if (index.column() == RunsModel::Shown)
+        m_session->setHidden(id, !run->hidden);
+}
+
+void RunsPanel::showMenu(const QPoint& pos)
+{
+    if (!m_view->indexAt(pos).isValid())
+        return;
+    updateActions();
+    QMenu menu(this);
+    menu.addActions({m_baseline, m_toggle, m_rename, m_recolour});
+    menu.addSeparator();
+    menu.addActions({m_up, m_down});
+    menu.addSeparator();
+    menu.addActions({m_copyPath, m_remove});
+    menu.exec(m_view->viewport()->mapToGlobal(pos));
+}
+
+void RunsPanel::renameCurrent()
+{
+    const QModelIndex index = m_view->currentIndex();
+    if (index.isValid())
+        m_view->edit(index.siblingAtColumn(RunsModel::Name));
+}
+
+void RunsPanel::baselineFromCurrent()
+{
+    m_session->setBaseline(currentRun());
+}
+
+void RunsPanel::toggleCurrent()
+{
+    if (const SessionRun* run = m_session->run(currentRun()))
+        m_session->setHidden(run->id, !run->hidden);
+}
+
+void RunsPanel::recolourCurrent()
+{
+    recolour(currentRun());
+}
+
+void RunsPanel::recolour(int id)
+{
+    const SessionRun* run = m_session->run(id);
+    if (run == nullptr)
+        return;
+    auto* dialog = new QColorDialog(run->color, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Colour of %1").arg(run->name));
+    connect(dialog, &QColorDialog::colorSelected, this, [this, id](const QColor& c) { m_session->setColor(id, c); });
+    dialog->open();
+}
+
+void RunsPanel::moveUp()
+{
+    const int id = currentRun();
+    if (id >= 0 && m_model->rowOf(id) > 0)
+        m_session->move(id, m_model->rowOf(id) - 1);
+    m_view->setCurrentIndex(m_model->index(m_model->rowOf(id), RunsModel::Name));
+}
+
+void RunsPanel::moveDown()
+{
+    const int id = currentRun();
+    if (id >= 0)
+        m_session->move(id, m_model->rowOf(id) + 1);
+    m_view->setCurrentIndex(m_model->index(m_model->rowOf(id), RunsModel::Name));
+}
+
+void RunsPanel::removeCurrent()
+{
+    const int row = m_view->currentIndex().row();
+    m_session->remove(currentRun());
+    const int rows = m_model->rowCount();
+    if (rows > 0) {
+        m_following = true; // keep a current row for the keyboard, go nowhere
+        m_view->selectionModel()->setCurrentIndex(m_model->index(std::min(row, rows - 1), RunsModel::Name),
+                                                  QItemSelectionModel::NoUpdate);
+        m_following = false;
+    }
+}
+
+void RunsPanel::copyPath()
+{
+    if (const SessionRun* run = m_session->run(currentRun()))
+        QApplication::clipboard()->setText(QString::fromStdString(run->trace->path.string()));
+}
+
+void RunsPanel::selectionChanged(const QModelIndex& current)
+{
+    updateActions();
+    if (m_following || !current.isValid())
+        return;
+    const SessionRun* run = m_session->run(current.data(RunsModel::IdRole).toInt());
+    if (run == nullptr || run->state == SessionRun::State::Baseline || run->hidden)
+        return;
+    Place place;
+    place.run = run->id;
+    place.windowStart = m_session->path().place().windowStart; // the same window of the other run
+    if (m_session->path().place().run != run->id)
+        m_session->path().go(place);
+}
+
+void RunsPanel::followPath()
+{
+    const int row = m_model->rowOf(m_session->path().place().run);
+    m_following = true;
+    if (row >= 0) {
+        const QModelIndex index = m_model->index(row, RunsModel::Name);
+        m_view->selectionModel()->setCurrentIndex(index,
+                                                  QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+    } else {
+        // The list may have a current row of its own (the baseline, say), which no other view shows.
+        const SessionRun* current = m_session->run(currentRun());
+        if (current != nullptr && current->state != SessionRun::State::Baseline && !current->hidden)
+            m_view->clearSelection();
+    }
+    m_following = false;
+    updateActions();
+}
+
+void RunsPanel::updateSettings()
+{
+    // Against the baseline for the run that is looked at; over all runs otherwise.
+    std::vector<TracePtr> traces;
+    QStringList names;
+    const SessionRun* base = m_session->baseline();
+    const int selected = m_session->path().place().run;
+    if (base != nullptr) {
+        traces.push_back(base->trace);
+        names << base->name;
+        for (const SessionRun* run : m_session->visibleRuns()) {
+            if (selected >= 0 && run->id != selected)
+                continue;
+            traces.push_back(run->trace);
+            names << run->name;
+        }
+    }
+    m_settings->clear();
+    if (traces.size() < 2)
+        return;
+    const auto differences = differing_settings(traces);
+    for (const SettingDifference& difference : differences) {
+        auto* key = new QTreeWidgetItem(m_settings, {QString::fromStdString(difference.key)});
+        key->setFirstColumnSpanned(true);
+        for (std::size_t i = 0; i < difference.values.size(); ++i) {
+            const QString value = QString::fromStdString(difference.values[i]);
+            auto* item = new QTreeWidgetItem(key, {names[static_cast<qsizetype>(i)], value.simplified()});
+            item->setToolTip(1, value);
+            item->setToolTip(0, names[static_cast<qsizetype>(i)]);
+            if (value == QLatin1String("not stated"))
+                item->setForeground(1, mutedTextColor());
+        }
+        key->setExpanded(true);
+    }
+    if (differences.empty())
+        new QTreeWidgetItem(m_settings, {tr("none that the traces state")});
+}
+
+} // namespace flipscope

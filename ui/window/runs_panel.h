@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/session/session.h"
+#include "ui/window/runs_model.h"
+
+#include <QTreeView>
+#include <QWidget>
+
+class QAction;
+class QTreeWidget;
+
+namespace flipscope {
+
+/// The list itself. A click on star, colour or eye acts and does not select.
+class RunsView : public QTreeView {
+    Q_OBJECT
+public:
+    explicit RunsView(QWidget* parent = nullptr);
+
+signals:
+    void cellPressed(const QModelIndex& index); ///< star, colour or eye was clicked
+
+protected:
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+
+private:
+    static bool isButton(const QModelIndex& index);
+    QPersistentModelIndex m_pressed;
+};
+
+/// Content of the Runs dock: the runs, and under them the settings in which they differ.
+class RunsPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit RunsPanel(Session* session, QWidget* parent = nullptr);
+
+    RunsView* view() const { return m_view; }
+    RunsModel* model() const { return m_model; }
+    QTreeWidget* settings() const { return m_settings; }
+
+private:
+    void makeActions();
+    QAction* addAction(const QString& text, const QKeySequence& shortcut, void (RunsPanel::*slot)());
+    int currentRun() const;
+    void updateActions();
+    void act(const QModelIndex& index);
+    void showMenu(const QPoint& pos);
+    void renameCurrent();
+    void baselineFromCurrent();
+    void toggleCurrent();
+    void recolourCurrent();
+    void moveUp();
+    void moveDown();
+    void removeCurrent();
+    void copyPath();
+    void recolour(int id);
+    void selectionChanged(const QModelIndex& current);
+    void followPath();
+    void updateSettings();
+
+    Session* m_session;
+    RunsModel* m_model;
+    RunsView* m_view;
+    QTreeWidget* m_settings;
+    QAction *m_rename, *m_baseline, *m_toggle, *m_recolour, *m_up, *m_down, *m_copyPath, *m_remove;
+    bool m_following = false; ///< the selection is being set from the path
+};
+
+} // namespace flipscope

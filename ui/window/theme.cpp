@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/theme.h"
+
+#include <QApplication>
+#include <QPalette>
+#include <QSettings>
+#include <QStyle>
+#include <QStyleFactory>
+
+namespace flipscope {
+
+namespace {
+
+const QString themeKey = QStringLiteral("window/theme");
+
+QPalette makePalette(const QColor& window, const QColor& base, const QColor& alternate, const QColor& button,
+                     const QColor& text, const QColor& faint, const QColor& highlight, const QColor& highlighted)
+{
+    QPalette p(button, window);
+    p.setColor(QPalette::Window, window);
+    p.setColor(QPalette::Base, base);
+    p.setColor(QPalette::AlternateBase, alternate);
+    p.setColor(QPalette::ToolTipBase, alternate);
+    p.setColor(QPalette::ToolTipText, text);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        p.setColor(role, text);
+    p.setColor(QPalette::PlaceholderText, faint);
+    p.setColor(QPalette::Highlight, highlight);
+    p.setColor(QPalette::HighlightedText, highlighted);
+    p.setColor(QPalette::Link, highlight);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText})
+        p.setColor(QPalette::Disabled, role, faint);
+    p.setColor(QPalette::Disabled, QPalette::Highlight, button);
+    return p;
+}
+
+QPalette lightPalette()
+{
+    return makePalette(QColor(0xf3f4f5), QColor(0xffffff), QColor(0xf6f7f8), QColor(0xeceef0), QColor(0x1f2328),
+                       QColor(0x6b7280), QColor(0x2f6fb3), QColor(0xffffff));
+}
+
+QPalette darkPalette()
+{
+    return makePalette(QColor(0x23262a), QColor(0x1a1d20), QColor(0x212529), QColor(0x2e3338), QColor(0xe4e6e8),
+                       QColor(0x8b949e), QColor(0x4a90d0), QColor(0x0d1014));
+}
+
+} // namespace
+
+ThemeChoice storedTheme()
+{
+    const QString name = QSettings().value(themeKey).toString();
+    return name == QLatin1String("light")  ? ThemeChoice::Light
+           : name == QLatin1String("dark") ? ThemeChoice::Dark
+                                           : ThemeChoice::System;
+}
+
+void storeTheme(ThemeChoice choice)
+{
+    QSettings().setValue(themeKey, choice == ThemeChoice::Light  ? QStringLiteral("light")
+                                   : choice == ThemeChoice::Dark ? QStringLiteral("dark")
+                                                                 : QStringLiteral("system"));
+}
+
+void applyTheme(ThemeChoice choice)
+{
+    // The palette that the desktop gave, as it was before we set one.
+    static const QPalette ofSystem = QApplication::palette();
+    static const bool systemIsDark = ofSystem.color(QPalette::Window).lightness() < 128;
+    if (QApplication::style()->name() != QLatin1String("fusion"))
+        QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    const bool dark = choice == ThemeChoice::Dark || (choice == ThemeChoice::System && systemIsDark);
+    QApplication::setPalette(dark ? darkPalette() : lightPalette());
+}
+
+bool paletteIsDark()
+{
+    return QApplication::palette().color(QPalette::Window).lightness() < 128;
+}
+
+QColor mutedTextColor()
+{
+    return QApplication::palette().color(QPalette::PlaceholderText);
+}
+
+QColor warningColor()
+{
+    return paletteIsDark() ? QColor(0xe3b341) : QColor(0x9a6700);
+}
+
+QColor errorColor()
+{
+    return paletteIsDark() ? QColor(0xff7b72) : QColor(0xb3261e);
+}
+
+} // namespace flipscope
