@@ -15,6 +15,8 @@ install(DIRECTORY resources/manual DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # What the program carries inside it (fonts, colour maps) and the sample come under licences of their own.
 install(DIRECTORY LICENSES DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES resources/fonts/OFL.txt DESTINATION ${CMAKE_INSTALL_DOCDIR}/LICENSES RENAME Inter-OFL.txt)
+install(FILES resources/colormaps/LICENSES.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/LICENSES RENAME colormaps.md)
 install(FILES packaging/flipscope.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 if(FLIPSCOPE_UI)
   install(FILES packaging/flipscope.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
