@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/console.h"
+
+#include "app/commands/commands.h"
+
+#include <chrono>
+#include <cstdio>
+#include <system_error>
+#include <unistd.h>
+
+namespace flipscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t interrupted = 0;
+bool line_is_drawn = false; // a progress line stands on the terminal; touched by the working thread alone
+
+extern "C" void note_signal(int)
+{
+    interrupted = 1;
+}
+
+void clear_line()
+{
+    if (line_is_drawn)
+        std::fputs("\r\x1b[K", stderr);
+    line_is_drawn = false;
+}
+
+std::string amount(const Progress& p)
+{
+    if (p.total <= 0)
+        return fmt::format("{}", p.done);
+    const double percent = 100.0 * static_cast<double>(p.done) / static_cast<double>(p.total);
+    if (p.bytes)
+        return fmt::format("{:.0f} % of {:.2f} GB", percent, static_cast<double>(p.total) / 1e9);
+    return fmt::format("{} of {}", p.done, p.total);
+}
+
+bool same_file(const fs::path& a, const fs::path& b)
+{
+    std::error_code error;
+    if (fs::equivalent(a, b, error) && !error)
+        return true;
+    // An output that does not exist yet is known by its name alone.
+    const fs::path x = fs::weakly_canonical(a, error), y = fs::weakly_canonical(b, error);
+    return !x.empty() && x == y;
+}
+
+} // namespace
+
+void complain(std::string_view sentence)
+{
+    clear_line();
+    fmt::print(stderr, "flipscope: {}\n", sentence);
+}
+
+int exit_code_of(const Error& error)
+{
+    return error.kind == ErrorKind::Cancelled ? exit_cancelled
+           : error.kind == ErrorKind::Usage   ? exit_usage
+                                              : exit_failed;
+}
+
+Result<void> check_outputs(const std::vector<fs::path>& inputs, const std::vector<fs::path>& outputs)
+{
+    const auto is_file = [](const fs::path& p) { return !p.empty() && p != "-"; };
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        if (!is_file(outputs[i]))
+            continue;
+        for (const fs::path& input : inputs)
+            if (same_file(outputs[i], input))
+                return fail(ErrorKind::Usage, "{} is an input and would be overwritten: choose another name.",
+                            outputs[i].string());
+        for (std::size_t k = 0; k < i; ++k)
+            if (is_file(outputs[k]) && same_file(outputs[i], outputs[k]))
+                return fail(ErrorKind::Usage, "{} is named for two outputs: choose another name for one of them.",
+                            outputs[i].string());
+    }
+    return {};
+}
+
+ConsoleJob::ConsoleJob()
+{
+    interrupted = 0;
+    struct sigaction action = {};
+    action.sa_handler = note_signal;
+    action.sa_flags = static_cast<int>(SA_RESETHAND); // the second one ends the program
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &before_int_);
+    sigaction(SIGTERM, &action, &before_term_);
+    job_.stop = stop_.get_token();
+    if (::isatty(STDERR_FILENO))
+        job_.report = [last = std::chrono::steady_clock::time_point()](const Progress& p) mutable {
+            const auto now = std::chrono::steady_clock::now();
+            if (now - last < std::chrono::milliseconds(100))
+                return;
+            last = now;
+            fmt::print(stderr, "\r\x1b[K{}: {}", p.stage, amount(p));
+            std::fflush(stderr);
+            line_is_drawn = true;
+        };
+    // A handler may do next to nothing, so the flag is looked at from outside.
+    watcher_ = std::jthread([this](const std::stop_token& ended) {
+        while (!ended.stop_requested() && !interrupted)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        if (interrupted)
+            stop_.request_stop();
+    });
+}
+
+ConsoleJob::~ConsoleJob()
+{
+    watcher_ = {};
+    clear_line();
+    sigaction(SIGINT, &before_int_, nullptr);
+    sigaction(SIGTERM, &before_term_, nullptr);
+}
+
+} // namespace flipscope

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/error.h"
+#include "core/base/job.h"
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace flipscope {
+
+/// Writes "flipscope: SENTENCE" to stderr, above a progress line that may stand there.
+void complain(std::string_view sentence);
+
+/// Exit code for an error that ends a command.
+int exit_code_of(const Error& error);
+
+/// Refuses an output that is one of the inputs (by name or by any other path to the same file), or two outputs that
+/// are one file. Empty paths and "-" are no files.
+Result<void> check_outputs(const std::vector<std::filesystem::path>& inputs,
+                           const std::vector<std::filesystem::path>& outputs);
+
+/// A job for as long as this lives: Ctrl-C (or SIGTERM) cancels it, a second Ctrl-C ends the program as usual.
+/// Progress goes to stderr when that is a terminal. One at a time, made before other threads start.
+class ConsoleJob {
+public:
+    ConsoleJob();
+    ~ConsoleJob();
+    ConsoleJob(const ConsoleJob&) = delete;
+    ConsoleJob& operator=(const ConsoleJob&) = delete;
+
+    const Job& job() const { return job_; }
+
+private:
+    std::stop_source stop_;
+    Job job_;
+    std::jthread watcher_;
+    struct sigaction before_int_ = {}, before_term_ = {};
+};
+
+} // namespace flipscope

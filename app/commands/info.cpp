@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/commands.h"
+#include "app/commands/console.h"
+#include "core/base/file.h"
+#include "core/report/report.h"
+#include "core/trace/open.h"
+
+#include <memory>
+#include <string>
+
+namespace flipscope {
+
+namespace {
+
+struct InfoOptions {
+    std::string file;
+    bool json = false;
+};
+
+int run_info(const InfoOptions& options)
+{
+    const ConsoleJob console;
+    const auto trace = open_trace(options.file, console.job());
+    if (!trace) {
+        complain(trace.error().message);
+        return exit_code_of(trace.error());
+    }
+    // Names and texts may hold any bytes; JSON may not.
+    const std::string text =
+        options.json ? info_json(**trace).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+                     : info_text(**trace);
+    if (const auto written = write_text("-", text); !written) {
+        complain(written.error().message);
+        return exit_failed;
+    }
+    return exit_done;
+}
+
+} // namespace
+
+void add_info(CLI::App& app, int& exit_code)
+{
+    const auto options = std::make_shared<InfoOptions>();
+    CLI::App* command = app.add_subcommand("info", "What is in a trace, and what can be computed from it");
+    command->add_option("FILE", options->file, "The trace")->required();
+    command->add_flag("--json", options->json, "Print JSON");
+    command->callback([options, &exit_code] { exit_code = run_info(*options); });
+}
+
+} // namespace flipscope

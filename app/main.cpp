@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One program: sub-commands never touch Qt's window system, everything else opens the window.
+#include "app/commands/commands.h"
+#include "app/commands/console.h"
+
+#if FLIPSCOPE_UI
+#include "ui/window/run_window.h"
+#endif
+
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace flipscope {
+
+namespace {
+
+#if FLIPSCOPE_UI
+int open_window(int& argc, char** argv, const std::vector<std::string>& files, const std::string& baseline)
+{
+    return run_window(argc, argv, {files, baseline});
+}
+#else
+int open_window(int&, char**, const std::vector<std::string>&, const std::string&)
+{
+    complain(
+        "This flipscope was built without the window: use \"flipscope info\" or \"flipscope analyze\", or build it "
+        "with FLIPSCOPE_UI=ON.");
+    return exit_failed;
+}
+#endif
+
+int run_program(int argc, char** argv)
+{
+    CLI::App app("Shows where two copies of a language model part ways: divergence of runs from a baseline along one "
+                 "token history.\nWithout a sub-command the window is opened.",
+                 "flipscope");
+    app.set_version_flag("--version", "flipscope " FLIPSCOPE_VERSION);
+    app.set_help_flag("-h,--help", "Print this help and exit");
+    app.require_subcommand(0, 1);
+    std::vector<std::string> files;
+    std::string baseline;
+    app.add_option("FILE", files, "Traces or folders to open in the window; the first trace is the baseline");
+    app.add_option("--baseline", baseline, "The trace that the others are compared with")->type_name("FILE");
+    int exit_code = exit_done;
+    add_info(app, exit_code);
+    add_analyze(app, exit_code);
+#if FLIPSCOPE_UI
+    add_export(app, exit_code);
+#endif
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        // CLI11 prints help and version to stdout and complaints to stderr; its own codes are not ours.
+        return app.exit(e) == 0 ? exit_done : exit_usage;
+    }
+    if (app.get_subcommands().empty())
+        return open_window(argc, argv, files, baseline);
+    return exit_code;
+}
+
+} // namespace
+
+} // namespace flipscope
+
+int main(int argc, char** argv)
+{
+    // Core's interfaces do not throw; what a library throws all the same must not end in a core dump.
+    try {
+        return flipscope::run_program(argc, argv);
+    } catch (const std::bad_alloc&) {
+        flipscope::complain("There is not enough memory for this.");
+    } catch (const std::exception& e) {
+        flipscope::complain(e.what());
+    }
+    return flipscope::exit_failed;
+}
