@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rows are independent, so the threads share nothing but a counter, and no result depends on how many there are.
 #include "core/engine/cpu_kernel.h"
+#include "core/engine/row_facts.h"
 
 #include <algorithm>
 #include <atomic>
@@ -28,6 +29,8 @@ public:
 
     Result<void> compute(const PairBlock& block, std::span<ProbeMetrics> out, std::stop_token stop) override
     {
+        if (const auto sensible = check_block(block, out.size()); !sensible)
+            return sensible;
         std::atomic<std::int64_t> next_row = 0;
         const auto work = [&] {
             for (std::int64_t row; (row = next_row.fetch_add(1)) < block.rows && !stop.stop_requested();)

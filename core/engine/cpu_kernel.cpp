@@ -125,7 +125,7 @@ HWY_ATTR FirstPass first_pass(const RowPair& pair)
         const V plus = hn::Set(d, -minus_infinity), minus = hn::Set(d, minus_infinity);
         for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
             const V a = hn::Load(d, l + i), b = hn::Load(d, k + i);
-            nan = hn::Or(nan, hn::Or(hn::Ne(a, a), hn::Ne(b, b)));
+            nan = hn::Or(nan, hn::Or(hn::IsNaN(a), hn::IsNaN(b))); // Ne(a, a) is false for a NaN
             infinite = hn::Or(infinite, hn::Or(hn::Eq(a, plus), hn::Eq(b, plus)));
             const auto a_zero = hn::Eq(a, minus), b_zero = hn::Eq(b, minus);
             only_p = hn::Or(only_p, hn::AndNot(a_zero, b_zero));

@@ -28,7 +28,28 @@ float widen_to_float(const std::byte* row, LogitType type, std::int64_t i)
     return type == LogitType::BF16 ? bf16_to_float(bits) : f16_to_float(bits);
 }
 
+/// Bits of element i as a double. Converting a float would make a signalling NaN quiet, so NaN are moved bit by bit.
+std::uint64_t widened_bits(const std::byte* row, LogitType type, std::int64_t i)
+{
+    if (type == LogitType::F64)
+        return reinterpret_cast<const std::uint64_t*>(row)[i];
+    const float f = widen_to_float(row, type, i);
+    if (!std::isnan(f))
+        return std::bit_cast<std::uint64_t>(static_cast<double>(f));
+    const std::uint64_t bits = std::bit_cast<std::uint32_t>(f);
+    return (bits >> 31) << 63 | std::uint64_t{0x7ff} << 52 | (bits & 0x7fffff) << 29;
+}
+
 } // namespace
+
+Result<void> check_block(const PairBlock& block, std::size_t room)
+{
+    if (block.rows < 0 || static_cast<std::uint64_t>(block.rows) > room)
+        return fail(ErrorKind::Usage, "An engine was given {} rows and room for the numbers of {}.", block.rows, room);
+    if (block.vocab <= 0)
+        return fail(ErrorKind::Usage, "An engine was given rows of {} ids: there is nothing to compare.", block.vocab);
+    return {};
+}
 
 std::int64_t count_differing(const std::byte* a, LogitType type_a, const std::byte* b, LogitType type_b, std::int64_t n)
 {
@@ -45,8 +66,7 @@ std::int64_t count_differing(const std::byte* a, LogitType type_a, const std::by
     std::int64_t count = 0;
     if (type_a == LogitType::F64 || type_b == LogitType::F64) {
         for (std::int64_t i = 0; i < n; ++i)
-            count +=
-                std::bit_cast<std::uint64_t>(widen(a, type_a, i)) != std::bit_cast<std::uint64_t>(widen(b, type_b, i));
+            count += widened_bits(a, type_a, i) != widened_bits(b, type_b, i);
         return count;
     }
     for (std::int64_t i = 0; i < n; ++i)

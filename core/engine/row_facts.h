@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/probe_metrics.h"
-#include "core/trace/logit_type.h"
+#include "core/engine/engine.h"
 
 #include <cmath>
 #include <cstddef>
@@ -11,6 +10,9 @@
 #include <limits>
 
 namespace flipscope {
+
+/// Refuses a block without rows to compare, or with more rows than `out` has room for.
+Result<void> check_block(const PairBlock& block, std::size_t room);
 
 /// Elements of two rows that differ by bits after exact widening. Rows of one type are compared as they are, so that
 /// not even the payload of a NaN is lost on the way.
