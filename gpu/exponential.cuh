@@ -116,8 +116,8 @@ __device__ __forceinline__ double phi_any(double x, const double* powers)
     return fma(e.scale, phi_r, fma(grown, e.r, fma(e.n, -exp_step, grown)));
 }
 
-/// Up to here the polynomial below is good to 5e-10 relative.
-constexpr float small_x = 0.3f;
+/// Up to here the polynomial below is good to 3e-10 relative.
+constexpr float small_x = 0.25f;
 
 /// e^x - 1 - x for |x| <= small_x. `f` is x as a float: from the third term on, FP32 is enough, since the terms it
 /// carries are at most x^2/12 of the sum; FP32 operations cost half of FP64's here and a 64th on consumer cards.

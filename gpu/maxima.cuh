@@ -43,7 +43,8 @@ struct Maxima {
     unsigned first = Packed<T>::lowest, second = Packed<T>::lowest;
     int even_at = -1, odd_at = -1; ///< vector in which each half's largest was first seen
 
-    __device__ __forceinline__ void see(const uint4& v, int vector)
+    /// Says whether a maximum rose.
+    __device__ __forceinline__ bool see(const uint4& v, int vector)
     {
         const unsigned words[4] = {v.x, v.y, v.z, v.w};
         const unsigned before = first;
@@ -55,6 +56,7 @@ struct Maxima {
         const unsigned changed = first ^ before;
         even_at = changed & 0xffffu ? vector : even_at;
         odd_at = changed & 0xffff0000u ? vector : odd_at;
+        return changed != 0;
     }
     __device__ __forceinline__ float even() const
     {
@@ -94,7 +96,8 @@ struct Maxima<F32> {
     float first = -INFINITY, second = -INFINITY;
     int at = -1;
 
-    __device__ __forceinline__ void see(const uint4& v, int vector)
+    /// Says whether a maximum rose.
+    __device__ __forceinline__ bool see(const uint4& v, int vector)
     {
         const unsigned words[4] = {v.x, v.y, v.z, v.w};
         const float before = first;
@@ -105,6 +108,7 @@ struct Maxima<F32> {
             first = fmaxf(first, x);
         }
         at = first != before ? vector : at;
+        return first != before;
     }
     __device__ __forceinline__ float largest() const
     {

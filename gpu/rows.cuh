@@ -36,18 +36,21 @@ struct Batch {
 /// Logits as 16-bit patterns: the types below give them a meaning.
 struct Bf16 {
     using Bits = std::uint16_t;
+    static constexpr unsigned weightless = 0xc61cu; ///< -9984: e to its power is 0
     static __device__ __forceinline__ float to_float(Bits b) { return __uint_as_float(static_cast<unsigned>(b) << 16); }
     static __device__ __forceinline__ double to_double(Bits b) { return static_cast<double>(to_float(b)); }
 };
 
 struct F16 {
     using Bits = std::uint16_t;
+    static constexpr unsigned weightless = 0xf0e2u; ///< -10000
     static __device__ __forceinline__ float to_float(Bits b) { return __half2float(__ushort_as_half(b)); }
     static __device__ __forceinline__ double to_double(Bits b) { return static_cast<double>(to_float(b)); }
 };
 
 struct F32 {
     using Bits = std::uint32_t;
+    static constexpr unsigned weightless = 0xc61c4000u; ///< -10000
     static __device__ __forceinline__ float to_float(Bits b) { return __uint_as_float(b); }
     static __device__ __forceinline__ double to_double(Bits b) { return static_cast<double>(__uint_as_float(b)); }
 };

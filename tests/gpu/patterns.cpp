@@ -219,6 +219,13 @@ const std::vector<Pattern>& all()
              for (int i = 0; i < r.vocab; i++)
                  r.set(i, 8 * r.normal() * std::exp2(-r.any_id() % 24), 8 * r.normal() * std::exp2(-r.any_id() % 24));
          }},
+        {"rising",
+         [](Pair& r) { // every later element exceeds those before
+             for (int i = 0; i < r.vocab; i++) {
+                 r.set(i, 24.0 * i / r.vocab - 6, 0);
+                 r.set_q(i, r.l(i) + 0.1 * r.normal());
+             }
+         }},
         {"unrelated",
          [](Pair& r) {
              for (int i = 0; i < r.vocab; i++)
