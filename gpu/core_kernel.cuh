@@ -11,9 +11,10 @@
 //   ln q - ln p = d - ln(1 + a), and lse_Q - lse_P = D0 + ln(1 + a)
 // D0 is a guess at lse_Q - lse_P from the first vector of every thread; elements larger than all of that sample are set
 // aside (outliers.cuh), so that none outweighs what the guess is made from. All terms of G and B are >= 0; what is
-// subtracted is about half the square of the guess's error. Where that is not small beside the result (tiny
-// divergences), or anything is out of the ordinary (infinities, NaN, logits of 128 and more), the row stays marked for
-// the careful kernel: what the fast kernel says, it vouches for.
+// subtracted is about half the square of the guess's error. Where that is not small beside the result, the row is
+// visited once more with the difference just found as the guess. Where even that is not enough (tiny divergences), or
+// anything is out of the ordinary (infinities, NaN, logits of 128 and more, too many outliers), the row stays marked
+// for the careful kernel: what the fast kernel says, it vouches for.
 
 #include "gpu/exponential.cuh"
 #include "gpu/maxima.cuh"
@@ -162,13 +163,15 @@ __device__ __forceinline__ CoreResult put_together(const double* v, const double
     r.mean_k = (v[5] + o[3]) / all_t;
     // The polynomials are good to some 1e-10 of G and B; so must be what is left of them. And Q's mass is S + A, which
     // has digits only while the guess is not far off. NaN fails the comparisons.
-    r.sure = r.kl_pq * all_s >= 0.25 * v[1] && r.kl_qp * all_t >= 0.25 * v[3] && all_s < INFINITY &&
+    r.sure = r.kl_pq * all_s >= 0.5 * v[1] && r.kl_qp * all_t >= 0.5 * v[3] && all_s < INFINITY &&
              fabs(r.log1p_a) <= 4 && fabs(log1p(a)) <= 4;
     return r;
 }
 
+// One block of 512 threads on a multiprocessor: with two, 64 registers a thread spill, and that cost more than the
+// second block gave (tests/bench/RESULTS.md).
 template <class T, bool kl_only>
-__global__ void __launch_bounds__(block_threads, min_blocks)
+__global__ void __launch_bounds__(block_threads, 1)
     core_kernel(Batch b, const double* table, ProbeMetrics* out, RowState* state)
 {
     using Bits = typename T::Bits;
@@ -176,15 +179,21 @@ __global__ void __launch_bounds__(block_threads, min_blocks)
     extern __shared__ double hot[];
     __shared__ double powers[exp_steps], warp_first[2][warps];
     __shared__ Outliers aside;
+    __shared__ double better_guess;
     load_powers(powers);
     const Weights<T> weight(table, hot, powers);
     const int vectors = b.vocab / n;
-    for (int row = static_cast<int>(blockIdx.x); row < b.rows; row += static_cast<int>(gridDim.x)) {
+    bool again = false; // this row a second time, with what the first time found as the guess
+    for (int row = static_cast<int>(blockIdx.x); row < b.rows; row += again ? 0 : static_cast<int>(gridDim.x)) {
+        const bool second = again;
+        again = false;
         const Bits *p = row_of<T>(b.p, b.pitch, row), *q = row_of<T>(b.q, b.pitch, row);
         const auto *pv = reinterpret_cast<const uint4*>(p), *qv = reinterpret_cast<const uint4*>(q);
         if (threadIdx.x == 0)
             aside.count = 0; // the sample's barriers make it known
-        const Sample sample = take_sample<T>(p, q, vectors, powers);
+        Sample sample = take_sample<T>(p, q, vectors, powers);
+        if (second)
+            sample.guess = better_guess;
         const double guess = sample.guess;
         if (!(fabs(guess) <= most_guess))
             continue; // the same for all threads
@@ -263,6 +272,7 @@ __global__ void __launch_bounds__(block_threads, min_blocks)
         block_sum(far);
         if (threadIdx.x == 0) {
             const CoreResult r = put_together(totals, o, far);
+            better_guess = r.sure || second ? NAN : static_cast<float>(guess + r.log1p_a);
             // A top of 0 may be -0 and +0: the packed maxima tell those apart.
             if (r.sure && largest <= most_difference && fabsf(top_p.first) <= most_logit &&
                 fabsf(top_q.first) <= most_logit && top_p.first != 0 && top_q.first != 0) {
@@ -284,6 +294,7 @@ __global__ void __launch_bounds__(block_threads, min_blocks)
             }
         }
         __syncthreads();
+        again = !isnan(better_guess); // the same for all threads; read before the next row's end writes it
     }
 }
 

@@ -17,7 +17,7 @@
 
 namespace flipscope::gpu {
 
-constexpr int max_outliers = 192;
+constexpr int max_outliers = block_threads; // a thread for each
 
 struct Outliers {
     int id[max_outliers], sorted[max_outliers];

@@ -13,7 +13,7 @@ namespace flipscope::gpu {
 /// Threads of a block; one block works on one pair of rows at a time. How a row is shared out depends on this and on
 /// the row's width alone, so a probe's numbers are the same bits whatever batch it travels in.
 #ifndef FLIPSCOPE_BLOCK_THREADS // may be set to measure other cuts
-#define FLIPSCOPE_BLOCK_THREADS 384
+#define FLIPSCOPE_BLOCK_THREADS 512
 #endif
 constexpr int block_threads = FLIPSCOPE_BLOCK_THREADS;
 #ifndef FLIPSCOPE_MIN_BLOCKS
