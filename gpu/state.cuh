@@ -58,6 +58,7 @@ __device__ void set_tops(ProbeMetrics& m, const Batch& b, int row, const typenam
 
 /// The tenth largest of what the warps saw as their largest: each is another element of the row, so at least ten
 /// elements reach it, and hardly more than twice as many do. One thread.
+static_assert(warps >= 10, "the overlaps' thresholds come from ten warps or more");
 __device__ inline double tenth_largest(const double* warp_first)
 {
     double sorted[10];
