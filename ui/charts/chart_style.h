@@ -18,7 +18,7 @@ struct ChartStyle {
 
     static ChartStyle light();
     static ChartStyle dark();
-    static ChartStyle ofPalette(); ///< by the lightness of the application's palette
+    static ChartStyle ofPalette();    ///< by the lightness of the application's palette
     QColor runColor(int index) const; ///< qualitative, distinct for colour-blind eyes, same order everywhere
 };
 

@@ -39,8 +39,10 @@ public:
     QColor cellColor(int row, int column) const;
     /// Row labels in the order they are drawn, top first, and the y of each; for tests.
     QStringList rowLabels() const;
+    QRectF rowLabelRect(int row) const;             ///< in this widget's coordinates
     QString cellText(int row, int column) const;    ///< number in the cell, also when it does not fit
     QString cellToolTip(int row, int column) const; ///< value, n, interval, window, why it is empty
+    QSize sizeHint() const override;
 
 signals:
     void currentCellChanged(int row, int column);
@@ -48,7 +50,23 @@ signals:
     void cellHovered(int row, int column);   ///< -1, -1 = none
     void upRequested();                      ///< Backspace
 
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+
 private:
+    void layOut();
+    void describe();
+    void choose(int row, int column); ///< by the user: clamps, emits
+    void hover(int row, int column);
+
     struct Private;
     std::unique_ptr<Private> d;
 };

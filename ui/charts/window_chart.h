@@ -26,11 +26,21 @@ public:
     void setHoveredColumn(int column);
 
     /// Point of a run's window in this widget's coordinates; for tests.
-    QPointF pointAt(int row, int column) const;
+    QPointF pointAt(int row, int column) const; ///< null where there is no value
+    QRectF plotRect() const;
+    QSize sizeHint() const override;
 
 signals:
     void columnHovered(int column);
     void pointActivated(int row, int column);
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
 
 private:
     struct Private;

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/charts/chart_paint.h"
+
+#include "ui/charts/chart_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+using namespace Qt::Literals::StringLiterals;
+
+namespace flipscope::chart_paint {
+
+QFont font(const ChartStyle& style, double pixels, bool strong)
+{
+    QFont f = style.font;
+    f.setPixelSize(static_cast<int>(std::lround(pixels)));
+    f.setWeight(strong ? QFont::DemiBold : QFont::Normal);
+    return f;
+}
+
+void text(QPainter& p, const QRectF& rect, const QString& text, const QFont& font, const QColor& color,
+          Qt::Alignment alignment)
+{
+    if (text.isEmpty() || rect.width() <= 0)
+        return;
+    const QFontMetricsF metrics(font);
+    // Half a pixel of slack: a label laid out to its own width must not lose its last letter to rounding.
+    const QString shown = metrics.elidedText(text, Qt::ElideRight, rect.width() + 0.5);
+    p.setFont(font);
+    p.setPen(color);
+    p.drawText(rect, alignment | Qt::TextSingleLine | Qt::TextDontClip, shown);
+}
+
+QVector<QLineF> hatch(const QRectF& rect, double spacing, Hatch kind)
+{
+    QVector<QLineF> lines;
+    if (kind == Hatch::Level) {
+        for (double y = std::ceil(rect.top() / spacing) * spacing; y < rect.bottom(); y += spacing)
+            lines << QLineF(rect.left(), y, rect.right(), y);
+        return lines;
+    }
+    // Lines x + y = d, at the same places everywhere, so that neighbouring cells join.
+    const double first = std::ceil((rect.left() + rect.top()) / spacing) * spacing;
+    for (double d = first; d < rect.right() + rect.bottom(); d += spacing) {
+        const double left = std::max(rect.left(), d - rect.bottom());
+        const double right = std::min(rect.right(), d - rect.top());
+        if (right > left)
+            lines << QLineF(left, d - left, right, d - right);
+    }
+    if (kind == Hatch::Crossed) { // and x - y = d
+        const double start = std::ceil((rect.left() - rect.bottom()) / spacing) * spacing;
+        for (double d = start; d < rect.right() - rect.top(); d += spacing) {
+            const double left = std::max(rect.left(), d + rect.top());
+            const double right = std::min(rect.right(), d + rect.bottom());
+            if (right > left)
+                lines << QLineF(left, left - d, right, right - d);
+        }
+    }
+    return lines;
+}
+
+void hatched(QPainter& p, const QRectF& rect, const QColor& fill, const QColor& line, Hatch kind)
+{
+    p.setRenderHint(QPainter::Antialiasing, false);
+    p.fillRect(rect, fill);
+    p.setRenderHint(QPainter::Antialiasing, true);
+    p.setPen(QPen(line, 1));
+    p.drawLines(hatch(rect, 6, kind));
+}
+
+QPainterPath marker(int index, const QPointF& c, double r)
+{
+    QPainterPath path;
+    const auto polygon = [&](int corners, double turn, double size) {
+        QPolygonF points;
+        for (int i = 0; i <= corners; ++i) {
+            const double angle = 2 * std::numbers::pi * i / corners + turn;
+            points << c + QPointF(std::sin(angle), -std::cos(angle)) * size;
+        }
+        path.addPolygon(points);
+    };
+    switch (std::max(index, 0) % 8) {
+    case 0:
+        path.addEllipse(c, r, r);
+        break;
+    case 1:
+        path.addRect(c.x() - r * 0.9, c.y() - r * 0.9, r * 1.8, r * 1.8);
+        break;
+    case 2:
+        polygon(3, 0, r * 1.3);
+        break;
+    case 3:
+        polygon(4, 0, r * 1.25);
+        break;
+    case 4:
+        polygon(3, std::numbers::pi, r * 1.3);
+        break;
+    case 5:
+        polygon(5, 0, r * 1.15);
+        break;
+    case 6:
+        polygon(3, std::numbers::pi / 2, r * 1.3);
+        break;
+    default:
+        polygon(6, 0, r * 1.1);
+        break;
+    }
+    return path;
+}
+
+namespace {
+
+QString tokenLabel(qint64 tokens, bool thousands)
+{
+    if (!thousands)
+        return chart_text::count(tokens);
+    if (tokens != 0 && tokens % 1'000'000 == 0)
+        return chart_text::count(tokens / 1'000'000) + u"M"_s;
+    return tokens % 1000 == 0 ? chart_text::count(tokens / 1000) + u"k"_s
+                              : QString::number(static_cast<double>(tokens) / 1000, 'f', 1) + u"k"_s;
+}
+
+} // namespace
+
+QVector<Tick> tokenTicks(const HeatmapGrid& grid, double width, const QFontMetricsF& metrics)
+{
+    QVector<Tick> ticks;
+    const auto columns = static_cast<qint64>(grid.starts.size());
+    const qint64 tokens = grid.window_tokens;
+    if (columns == 0 || tokens <= 0 || width <= 0)
+        return ticks;
+    const bool thousands = tokens % 500 == 0;
+    const double room = metrics.horizontalAdvance(tokenLabel(columns * tokens, thousands)) + 14;
+    const double wanted = room / (width / static_cast<double>(columns)); // columns that one label covers
+    qint64 step = 1;
+    for (int i = 0; static_cast<double>(step) < wanted; ++i) // 1 2 5 10 20 ... or, for windows like 256, 1 2 4 8 ...
+        step = thousands && i % 3 == 1 ? step / 2 * 5 : step * 2;
+    for (qint64 c = 0; c <= columns; c += step) {
+        if (c == columns && c * tokens > grid.ends.back())
+            break; // the last window is cut at the end of the history
+        ticks << Tick{static_cast<double>(c), tokenLabel(c * tokens, thousands)};
+    }
+    return ticks;
+}
+
+void tokenAxis(QPainter& p, const QRectF& plot, const HeatmapGrid& grid, const ChartStyle& style, bool title)
+{
+    const QFont small = font(style, 11);
+    const QFontMetricsF metrics(small);
+    const double columns = static_cast<double>(std::max<std::size_t>(grid.starts.size(), 1));
+    p.setRenderHint(QPainter::Antialiasing, true);
+    for (const Tick& tick : tokenTicks(grid, plot.width(), metrics)) {
+        const double x = plot.left() + plot.width() * tick.at / columns;
+        p.setPen(QPen(style.mutedText, 1));
+        p.drawLine(QPointF(x, plot.bottom() + 1), QPointF(x, plot.bottom() + 4));
+        const double w = metrics.horizontalAdvance(tick.label) + 2;
+        text(p, QRectF(x - w / 2, plot.bottom() + 5, w, metrics.height()), tick.label, small, style.mutedText,
+             Qt::AlignCenter);
+    }
+    if (title)
+        text(p, QRectF(margin, plot.bottom() + 5, plot.left() - margin - 24, metrics.height()), u"tokens"_s, small,
+             style.mutedText);
+}
+
+double gutter(const HeatmapGrid& grid, double width, const ChartStyle& style)
+{
+    const QFontMetricsF metrics(font(style, 12));
+    double widest = 0;
+    for (const HeatmapRow& row : grid.rows)
+        widest = std::max(widest, metrics.horizontalAdvance(chart_text::qstr(row.name)));
+    // 66: a marker before the name, the numbers of a value axis after it.
+    return std::round(std::clamp(margin + widest + 66, 120.0, std::max(120.0, 0.3 * width)));
+}
+
+void header(QPainter& p, const QRectF& rect, const HeatmapGrid& grid, const ChartStyle& style)
+{
+    const QFont strong = font(style, 14, true);
+    const QFont small = font(style, 11);
+    const double top = QFontMetricsF(strong).height();
+    text(p, QRectF(rect.left(), rect.top(), rect.width(), top), chart_text::title(grid), strong, style.text);
+    text(p, QRectF(rect.left(), rect.top() + top + 3, rect.width(), QFontMetricsF(small).height()),
+         chart_text::subtitle(grid), small, style.mutedText);
+}
+
+} // namespace flipscope::chart_paint

@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/charts/segment_strip.h"
+
+#include "ui/charts/chart_paint.h"
+#include "ui/charts/chart_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+using namespace Qt::Literals::StringLiterals;
+
+namespace flipscope::segment_strip {
+
+namespace {
+
+constexpr double bar_height = 15;
+constexpr double marks_height = 13;
+
+struct Kind {
+    const char* name;
+    QRgb light, dark;
+};
+
+// Quiet tints; a letter or word stands in every bar that has room, and the tool tip always says the kind.
+constexpr std::array<Kind, 5> segmentKinds{{{"system", 0xd5dae0, 0x4a525b},
+                                            {"user", 0xbcd7f0, 0x2f567c},
+                                            {"assistant", 0xcbe5cf, 0x2f5f43},
+                                            {"tool", 0xf3dcb6, 0x6d5321},
+                                            {"thinking", 0xdccff0, 0x544078}}};
+
+bool drawn(const Span& span)
+{
+    return span.kind != "chunk" && span.end > span.start;
+}
+
+bool isCall(const Span& span)
+{
+    return span.kind == "tool_call";
+}
+
+QColor fillOf(const std::string& kind, const ChartStyle& style)
+{
+    const bool dark = style.theme == ChartStyle::Theme::Dark;
+    for (const Kind& k : segmentKinds) {
+        if (kind == k.name)
+            return QColor::fromRgb(dark ? k.dark : k.light);
+    }
+    return style.missing;
+}
+
+/// x of a token; windows are equally wide, also the last one that the history's end cuts short.
+double xOf(const QRectF& rect, const HeatmapGrid& grid, qint64 token)
+{
+    const double tokens = static_cast<double>(grid.window_tokens) * static_cast<double>(grid.starts.size());
+    return rect.left() + rect.width() * std::clamp(static_cast<double>(token) / tokens, 0.0, 1.0);
+}
+
+bool anyCall(const HeatmapGrid& grid)
+{
+    return std::any_of(grid.spans.begin(), grid.spans.end(), [](const Span& s) { return drawn(s) && isCall(s); });
+}
+
+bool usable(const HeatmapGrid& grid)
+{
+    return grid.window_tokens > 0 && !grid.starts.empty();
+}
+
+QRectF barOf(const QRectF& rect, const HeatmapGrid& grid, const Span& span)
+{
+    const double left = xOf(rect, grid, span.start);
+    const double right = xOf(rect, grid, span.end);
+    // Thinking happens inside another segment: its bar is the lower part.
+    const bool inner = span.kind == "thinking";
+    return {left, rect.top() + (inner ? bar_height - 5 : 0), right - left, inner ? 5 : bar_height};
+}
+
+QPainterPath diamond(const QPointF& c, double r)
+{
+    QPainterPath path;
+    path.addPolygon(
+        QPolygonF{c + QPointF(0, -r), c + QPointF(r, 0), c + QPointF(0, r), c + QPointF(-r, 0), c + QPointF(0, -r)});
+    return path;
+}
+
+void paintBar(QPainter& p, const QRectF& bar, const QString& kind, const ChartStyle& style, double gap)
+{
+    const QColor fill = fillOf(kind.toStdString(), style);
+    const QRectF shape = bar.adjusted(0, 0, -gap, 0);
+    p.setRenderHint(QPainter::Antialiasing, true);
+    p.fillRect(shape, fill);
+    if (kind == "thinking"_L1 || bar.height() < bar_height)
+        return;
+    const QFont font = chart_paint::font(style, 10);
+    const QFontMetricsF metrics(font);
+    QString word = kind;
+    if (metrics.horizontalAdvance(word) + 8 > bar.width())
+        word = kind.left(4);
+    if (metrics.horizontalAdvance(word) + 6 > bar.width())
+        word = kind.left(1);
+    if (metrics.horizontalAdvance(word) + 4 <= bar.width())
+        chart_paint::text(p, shape, word, font, style.text, Qt::AlignCenter);
+}
+
+} // namespace
+
+double height(const HeatmapGrid& grid)
+{
+    if (!usable(grid) || std::none_of(grid.spans.begin(), grid.spans.end(), drawn))
+        return 0;
+    return bar_height + (anyCall(grid) ? marks_height : 0);
+}
+
+void paint(QPainter& p, const QRectF& rect, const HeatmapGrid& grid, const ChartStyle& style)
+{
+    if (height(grid) == 0)
+        return;
+    const QFont small = chart_paint::font(style, 11);
+    chart_paint::text(p, QRectF(chart_paint::margin, rect.top(), rect.left() - chart_paint::margin - 8, bar_height),
+                      u"prompt"_s, small, style.mutedText);
+    // Two passes: what lies inside a segment (thinking) goes over it.
+    for (const bool inner : {false, true}) {
+        double painted = -1; // bars thinner than a pixel are not painted on top of each other a thousand times
+        for (const Span& span : grid.spans) {
+            if (!drawn(span) || isCall(span) || (span.kind == "thinking") != inner)
+                continue;
+            const QRectF bar = barOf(rect, grid, span);
+            if (bar.width() < 0.5 && bar.right() - painted < 0.5)
+                continue;
+            painted = bar.right();
+            paintBar(p, bar, chart_text::qstr(span.kind), style, bar.width() > 4 ? 1 : 0);
+        }
+    }
+    double last = -100;
+    for (const Span& span : grid.spans) {
+        if (!drawn(span) || !isCall(span))
+            continue;
+        const double x = std::clamp(xOf(rect, grid, span.start), rect.left() + 5, rect.right() - 5);
+        if (x - last < 1)
+            continue;
+        last = x;
+        p.setRenderHint(QPainter::Antialiasing, true);
+        p.fillPath(diamond({x, rect.top() + bar_height + 7}, 4.5), style.text);
+    }
+}
+
+QString toolTip(const QRectF& rect, const HeatmapGrid& grid, const QPointF& point)
+{
+    if (height(grid) == 0 || !rect.contains(point))
+        return {};
+    const Span* found = nullptr;
+    const bool marks = anyCall(grid) && point.y() > rect.top() + bar_height;
+    double best = 7;
+    for (const Span& span : grid.spans) {
+        if (!drawn(span) || isCall(span) != marks)
+            continue;
+        if (marks) {
+            const double distance =
+                std::abs(std::clamp(xOf(rect, grid, span.start), rect.left() + 5, rect.right() - 5) - point.x());
+            if (distance < best) {
+                best = distance;
+                found = &span;
+            }
+        } else if (barOf(rect, grid, span).contains(point) && (!found || found->kind != "thinking")) {
+            found = &span;
+        }
+    }
+    if (!found)
+        return {};
+    QString text = kindWords(chart_text::qstr(found->kind)) + u" · tokens "_s + chart_text::count(found->start) +
+                   u"–"_s + chart_text::count(found->end);
+    QString label = chart_text::qstr(found->label).simplified();
+    if (label.size() > 240)
+        label = label.left(240) + u"…"_s;
+    if (!label.isEmpty())
+        text += u'\n' + label;
+    return text;
+}
+
+QStringList kinds(const HeatmapGrid& grid)
+{
+    QStringList found;
+    if (!usable(grid))
+        return found;
+    for (const Kind& kind : segmentKinds) {
+        if (std::any_of(grid.spans.begin(), grid.spans.end(),
+                        [&](const Span& s) { return drawn(s) && s.kind == kind.name; }))
+            found << QLatin1StringView(kind.name);
+    }
+    if (anyCall(grid))
+        found << u"tool_call"_s;
+    return found;
+}
+
+void paintSwatch(QPainter& p, const QRectF& rect, const QString& kind, const ChartStyle& style)
+{
+    p.setRenderHint(QPainter::Antialiasing, true);
+    if (kind == "tool_call"_L1)
+        p.fillPath(diamond(rect.center(), 4.5), style.text);
+    else if (kind == "thinking"_L1)
+        p.fillRect(QRectF(rect.left(), rect.bottom() - 5, rect.width(), 5), fillOf("thinking", style));
+    else
+        p.fillRect(rect, fillOf(kind.toStdString(), style));
+}
+
+QString kindWords(const QString& kind)
+{
+    return kind == "tool_call"_L1 ? u"tool call"_s : kind;
+}
+
+} // namespace flipscope::segment_strip
