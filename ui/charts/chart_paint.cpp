@@ -156,11 +156,11 @@ void tokenAxis(QPainter& p, const QRectF& plot, const HeatmapGrid& grid, const C
         p.setPen(QPen(style.mutedText, 1));
         p.drawLine(QPointF(x, plot.bottom() + 1), QPointF(x, plot.bottom() + 4));
         const double w = metrics.horizontalAdvance(tick.label) + 2;
-        text(p, QRectF(x - w / 2, plot.bottom() + 5, w, metrics.height()), tick.label, small, style.mutedText,
+        text(p, QRectF(x - w / 2, plot.bottom() + 6, w, metrics.height()), tick.label, small, style.mutedText,
              Qt::AlignCenter);
     }
     if (title)
-        text(p, QRectF(margin, plot.bottom() + 5, plot.left() - margin - 24, metrics.height()), u"tokens"_s, small,
+        text(p, QRectF(margin, plot.bottom() + 6, plot.left() - margin - 24, metrics.height()), u"tokens"_s, small,
              style.mutedText);
 }
 
@@ -170,8 +170,8 @@ double gutter(const HeatmapGrid& grid, double width, const ChartStyle& style)
     double widest = 0;
     for (const HeatmapRow& row : grid.rows)
         widest = std::max(widest, metrics.horizontalAdvance(chart_text::qstr(row.name)));
-    // 66: a marker before the name, the numbers of a value axis after it.
-    return std::round(std::clamp(margin + widest + 66, 120.0, std::max(120.0, 0.3 * width)));
+    // 80: a marker before the name, the numbers of a value axis after it.
+    return std::round(std::clamp(margin + widest + 80, 120.0, std::max(120.0, 0.3 * width)));
 }
 
 void header(QPainter& p, const QRectF& rect, const HeatmapGrid& grid, const ChartStyle& style)

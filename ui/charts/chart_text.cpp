@@ -47,7 +47,9 @@ QString percent(double share, int digits)
         while (text.startsWith("100"_L1) && ++decimals < 12);
         return share < 0 ? u"−"_s + text : text;
     }
-    return number(share * 100, size < 10 || digits > 2 ? digits : 2);
+    if (digits <= 2 && size >= 0.1) // neighbours in a heatmap read alike: 0.4, 4.0, 40
+        return (share < 0 ? u"−"_s : QString()) + QString::number(size, 'f', size < 9.95 ? 1 : 0);
+    return number(share * 100, digits);
 }
 
 QString unitOf(const WindowMetric& metric)

@@ -28,7 +28,7 @@ QVector<Tick> ticksOf(const HeatmapItem& item)
     const auto add = [&](double value) { ticks << Tick{scale(value), chart_text::tick(metric, value, false)}; };
     switch (item.scale().kind) {
     case ColourScale::Kind::Linear:
-        for (const double value : niceTicks(scale.low(), scale.high(), 4, metric.share ? 100 : 1))
+        for (const double value : niceTicks(scale.low(), scale.high(), 3, metric.share ? 100 : 1))
             add(value);
         break;
     case ColourScale::Kind::Log: {
@@ -63,7 +63,7 @@ QString caption(const HeatmapItem& item)
         text += u"log scale"_s;
         break;
     case ColourScale::Kind::Percentile:
-        text += u"percentiles: equal shares of cells"_s;
+        text += u"percentile scale"_s;
         break;
     }
     if (!item.scale().automatic)
@@ -72,6 +72,11 @@ QString caption(const HeatmapItem& item)
 }
 
 } // namespace
+
+double width(double chartWidth)
+{
+    return chartWidth < 420 ? 0 : std::round(std::clamp(0.24 * chartWidth, 130.0, 220.0));
+}
 
 void paint(QPainter& p, const QRectF& rect, const HeatmapItem& item, const ChartStyle& style)
 {

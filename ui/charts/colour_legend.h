@@ -11,7 +11,8 @@
 
 namespace flipscope::colour_legend {
 
-inline constexpr double width = 210;
+/// Width that it takes in a chart of `chartWidth`; 0 = no room for it.
+double width(double chartWidth);
 
 /// The scale as a bar with ticks in the metric's unit and the kind of scale. `rect`: chart_paint::headerHeight high.
 void paint(QPainter& p, const QRectF& rect, const HeatmapItem& item, const ChartStyle& style);

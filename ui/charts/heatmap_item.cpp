@@ -233,15 +233,13 @@ void HeatmapItem::paintImage(QPainter& p) const
     const int width = isVector(p) ? std::min(columns(), static_cast<int>(std::ceil(m_area.width() * 3)))
                                   : std::min(columns(), static_cast<int>(std::ceil(m_area.width() * scale)));
     QImage image(width, rows(), QImage::Format_ARGB32_Premultiplied);
-    image.fill(Qt::transparent);
     for (int row = 0; row < rows(); ++row) {
         const HeatmapRow& run = m_grid.rows[static_cast<std::size_t>(row)];
         for (int x = 0; x < width; ++x) {
             const auto first = static_cast<int>(static_cast<qint64>(x) * columns() / width);
             const auto last = std::max(first, static_cast<int>(static_cast<qint64>(x + 1) * columns() / width) - 1);
             const int column = worstOf(run, first, last);
-            if (column >= 0)
-                image.setPixelColor(x, row, colorOf(run.cells[static_cast<std::size_t>(column)]));
+            image.setPixelColor(x, row, colorOf(run.cells[static_cast<std::size_t>(std::max(column, first))]));
         }
     }
     p.setRenderHint(QPainter::Antialiasing, false);
@@ -279,8 +277,9 @@ void HeatmapItem::paintMissing(QPainter& p, int row) const
         int end = column + 1;
         while (g == 0 && end < columns() && cell(row, end).state == state)
             ++end;
-        if (state != State::Value && (state != State::Infinite || !condensed()))
-            paintState(p, cellRect(row, column).united(cellRect(row, end - 1)).adjusted(0, 0, -g, -g), state);
+        const QRectF rect = cellRect(row, column).united(cellRect(row, end - 1)).adjusted(0, 0, -g, -g);
+        if (state != State::Value && (!condensed() || rect.width() >= 3)) // a value in the same pixel goes first
+            paintState(p, rect, state);
         column = end;
     }
 }
@@ -359,12 +358,12 @@ void HeatmapItem::paintMarks(QPainter& p) const
     p.setRenderHint(QPainter::Antialiasing, true);
     p.setBrush(Qt::NoBrush);
     if (m_hoveredColumn >= 0 && m_hoveredRow < 0) {
-        p.setPen(QPen(m_style.text, 1));
+        p.setPen(QPen(m_style.text, 1.5));
         p.drawRect(cellRect(0, m_hoveredColumn)
                        .united(cellRect(rows() - 1, m_hoveredColumn))
                        .adjusted(-.5, -.5, .5 - g, .5 - g));
     } else if (m_hoveredColumn >= 0) {
-        p.setPen(QPen(m_style.text, 1));
+        p.setPen(QPen(m_style.text, 1.5));
         p.drawRect(cellRect(m_hoveredRow, m_hoveredColumn).adjusted(-.5, -.5, .5 - g, .5 - g));
     }
     if (m_currentRow < 0)

@@ -110,8 +110,9 @@ void HeatmapPlot::layOut()
     // Whether windows share a pixel is known only now; it is said in the key.
     m_key = colour_legend::key(*m_item, right - left, m_style);
 
-    const bool legend = width >= 460 && m_item->rows() > 0 && m_item->columns() > 0;
-    m_legend = legend ? QRectF(right - colour_legend::width, margin, colour_legend::width, headerHeight) : QRectF();
+    const double legendWidth = colour_legend::width(width);
+    const bool legend = legendWidth > 0 && m_item->rows() > 0 && m_item->columns() > 0;
+    m_legend = legend ? QRectF(right - legendWidth, margin, legendWidth, headerHeight) : QRectF();
     m_header = QRectF(margin, margin, (legend ? m_legend.left() - 24 : right) - margin, headerHeight);
     double y = m_plot.bottom() + tokenAxisHeight;
     const double strip = segment_strip::height(grid);
@@ -181,8 +182,8 @@ void HeatmapPlot::paintFrame(QPainter& p) const
     if (m_focusRing) {
         p.setRenderHint(QPainter::Antialiasing, true);
         p.setBrush(Qt::NoBrush);
-        p.setPen(QPen(m_style.accent, 2));
-        p.drawRoundedRect(m_plot.adjusted(-4, -4, 3, 3), 3, 3);
+        p.setPen(QPen(m_style.accent, 1.5));
+        p.drawRoundedRect(m_plot.adjusted(-3.5, -3.5, 2.5, 2.5), 3, 3);
     }
 }
 

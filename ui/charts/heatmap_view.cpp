@@ -205,7 +205,7 @@ void HeatmapView::hover(int row, int column)
 void HeatmapView::paintEvent(QPaintEvent*)
 {
     QPainter painter(this);
-    painter.setRenderHint(QPainter::TextAntialiasing);
+    painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing);
     d->scene.render(&painter, QRectF(rect()), QRectF(0, d->offset(), width(), height()), Qt::IgnoreAspectRatio);
 }
 

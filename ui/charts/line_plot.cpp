@@ -19,7 +19,7 @@ namespace {
 using State = HeatmapCell::State;
 
 /// Longer lines are thinned to the least and the largest value of each bucket: nothing that sticks out is lost.
-constexpr int most_points = 4096;
+constexpr int most_points = 2048;
 
 QList<QPointF> thinned(const QList<QPointF>& points)
 {
@@ -103,13 +103,6 @@ void LinePlot::setCurrentColumn(int column)
 {
     m_currentColumn = column;
     m_back->update();
-}
-
-void LinePlot::setHovered(int column, int row)
-{
-    m_hoveredColumn = column;
-    m_hoveredRow = row;
-    m_front->update();
 }
 
 const HeatmapCell& LinePlot::cell(int row, int column) const
@@ -276,7 +269,7 @@ void LinePlot::layOut()
     m_front->prepareGeometryChange();
     const double left = gutter(m_grid, m_size.width(), m_style);
     const double right = std::max(left + 10, m_size.width() - rightEdge);
-    const double top = margin + headerHeight + 10;
+    const double top = margin + headerHeight + 16;
     const double bottom = std::max(top + 20, m_size.height() - tokenAxisHeight - 4);
     m_plot = QRectF(left, top, right - left, bottom - top);
     m_chart->place(m_size, m_plot, static_cast<double>(m_grid.starts.size()), m_low, m_high);

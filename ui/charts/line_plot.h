@@ -27,7 +27,6 @@ public:
     /// Values at or below 0 are drawn on a floor below the smallest other one, labelled so.
     void setLogAxis(bool log);
     void setCurrentColumn(int column);
-    void setHovered(int column, int row = -1);
 
     const HeatmapGrid& grid() const { return m_grid; }
     QRectF plotRect() const { return m_plot; }
@@ -36,6 +35,8 @@ public:
     int columnAt(const QPointF& point) const;   ///< -1 outside
     int nearestRow(const QPointF& point) const; ///< of the column under the point; -1 = none has a value
     QString toolTipAt(const QPointF& point) const;
+    /// The line that follows the mouse; not part of the scene, so that the scene can be kept as a picture.
+    void paintHover(QPainter& p, int column, int row) const;
     static constexpr double leastHeight = 120;
 
 private:
@@ -68,7 +69,7 @@ private:
     QRectF m_plot;
     bool m_log = false, m_hasFloor = false;
     double m_low = 0, m_high = 1; ///< of the y axis: values, or their log10
-    int m_currentColumn = -1, m_hoveredColumn = -1, m_hoveredRow = -1;
+    int m_currentColumn = -1;
 };
 
 } // namespace flipscope

@@ -165,17 +165,21 @@ void LinePlot::paintFront(QPainter& p) const
                 p.fillPath(chart_paint::marker(row, pointAt(row, column), 3.2), colorOf(row));
         }
     }
-    if (m_hoveredColumn < 0 || m_hoveredColumn >= columns)
+}
+
+void LinePlot::paintHover(QPainter& p, int column, int row) const
+{
+    if (column < 0 || column >= static_cast<int>(m_grid.starts.size()))
         return;
-    const double x = xOf(m_hoveredColumn + 0.5);
-    QPen pen(m_style.mutedText, 1, Qt::DashLine);
-    p.setPen(pen);
+    p.setRenderHint(QPainter::Antialiasing, true);
+    const double x = xOf(column + 0.5);
+    p.setPen(QPen(m_style.mutedText, 1, Qt::DashLine));
     p.drawLine(QPointF(x, m_plot.top()), QPointF(x, m_plot.bottom()));
-    if (hasValue(m_hoveredRow, m_hoveredColumn)) {
-        p.setPen(QPen(m_style.background, 1.5));
-        p.setBrush(colorOf(m_hoveredRow));
-        p.drawPath(chart_paint::marker(m_hoveredRow, pointAt(m_hoveredRow, m_hoveredColumn), 5));
-    }
+    if (!hasValue(row, column))
+        return;
+    p.setPen(QPen(m_style.background, 1.5));
+    p.setBrush(colorOf(row));
+    p.drawPath(chart_paint::marker(row, pointAt(row, column), 5));
 }
 
 } // namespace flipscope

@@ -16,7 +16,8 @@ namespace flipscope::segment_strip {
 namespace {
 
 constexpr double bar_height = 15;
-constexpr double marks_height = 13;
+constexpr double thinking_height = 5; // a lane under the bars: thinking happens inside another segment
+constexpr double marks_height = 14;
 
 struct Kind {
     const char* name;
@@ -62,6 +63,18 @@ bool anyCall(const HeatmapGrid& grid)
     return std::any_of(grid.spans.begin(), grid.spans.end(), [](const Span& s) { return drawn(s) && isCall(s); });
 }
 
+bool anyThinking(const HeatmapGrid& grid)
+{
+    return std::any_of(grid.spans.begin(), grid.spans.end(),
+                       [](const Span& s) { return drawn(s) && s.kind == "thinking"; });
+}
+
+/// Where the diamonds begin, from the top of the strip.
+double marksTop(const HeatmapGrid& grid)
+{
+    return bar_height + (anyThinking(grid) ? thinking_height : 0);
+}
+
 bool usable(const HeatmapGrid& grid)
 {
     return grid.window_tokens > 0 && !grid.starts.empty();
@@ -71,9 +84,9 @@ QRectF barOf(const QRectF& rect, const HeatmapGrid& grid, const Span& span)
 {
     const double left = xOf(rect, grid, span.start);
     const double right = xOf(rect, grid, span.end);
-    // Thinking happens inside another segment: its bar is the lower part.
-    const bool inner = span.kind == "thinking";
-    return {left, rect.top() + (inner ? bar_height - 5 : 0), right - left, inner ? 5 : bar_height};
+    if (span.kind == "thinking")
+        return {left, rect.top() + bar_height + 1, right - left, thinking_height - 1};
+    return {left, rect.top(), right - left, bar_height};
 }
 
 QPainterPath diamond(const QPointF& c, double r)
@@ -109,7 +122,7 @@ double height(const HeatmapGrid& grid)
 {
     if (!usable(grid) || std::none_of(grid.spans.begin(), grid.spans.end(), drawn))
         return 0;
-    return bar_height + (anyCall(grid) ? marks_height : 0);
+    return marksTop(grid) + (anyCall(grid) ? marks_height : 0);
 }
 
 void paint(QPainter& p, const QRectF& rect, const HeatmapGrid& grid, const ChartStyle& style)
@@ -119,18 +132,16 @@ void paint(QPainter& p, const QRectF& rect, const HeatmapGrid& grid, const Chart
     const QFont small = chart_paint::font(style, 11);
     chart_paint::text(p, QRectF(chart_paint::margin, rect.top(), rect.left() - chart_paint::margin - 8, bar_height),
                       u"prompt"_s, small, style.mutedText);
-    // Two passes: what lies inside a segment (thinking) goes over it.
-    for (const bool inner : {false, true}) {
-        double painted = -1; // bars thinner than a pixel are not painted on top of each other a thousand times
-        for (const Span& span : grid.spans) {
-            if (!drawn(span) || isCall(span) || (span.kind == "thinking") != inner)
-                continue;
-            const QRectF bar = barOf(rect, grid, span);
-            if (bar.width() < 0.5 && bar.right() - painted < 0.5)
-                continue;
-            painted = bar.right();
-            paintBar(p, bar, chart_text::qstr(span.kind), style, bar.width() > 4 ? 1 : 0);
-        }
+    double painted = -1, paintedThinking = -1; // bars thinner than a pixel are not piled up by the thousand
+    for (const Span& span : grid.spans) {
+        if (!drawn(span) || isCall(span))
+            continue;
+        const QRectF bar = barOf(rect, grid, span);
+        double& until = span.kind == "thinking" ? paintedThinking : painted;
+        if (bar.width() < 0.5 && bar.right() - until < 0.5)
+            continue;
+        until = bar.right();
+        paintBar(p, bar, chart_text::qstr(span.kind), style, bar.width() > 4 ? 1 : 0);
     }
     double last = -100;
     for (const Span& span : grid.spans) {
@@ -141,7 +152,7 @@ void paint(QPainter& p, const QRectF& rect, const HeatmapGrid& grid, const Chart
             continue;
         last = x;
         p.setRenderHint(QPainter::Antialiasing, true);
-        p.fillPath(diamond({x, rect.top() + bar_height + 7}, 4.5), style.text);
+        p.fillPath(diamond({x, rect.top() + marksTop(grid) + 7}, 4.5), style.text);
     }
 }
 
@@ -150,7 +161,7 @@ QString toolTip(const QRectF& rect, const HeatmapGrid& grid, const QPointF& poin
     if (height(grid) == 0 || !rect.contains(point))
         return {};
     const Span* found = nullptr;
-    const bool marks = anyCall(grid) && point.y() > rect.top() + bar_height;
+    const bool marks = anyCall(grid) && point.y() > rect.top() + marksTop(grid);
     double best = 7;
     for (const Span& span : grid.spans) {
         if (!drawn(span) || isCall(span) != marks)
@@ -162,7 +173,7 @@ QString toolTip(const QRectF& rect, const HeatmapGrid& grid, const QPointF& poin
                 best = distance;
                 found = &span;
             }
-        } else if (barOf(rect, grid, span).contains(point) && (!found || found->kind != "thinking")) {
+        } else if (barOf(rect, grid, span).contains(point)) {
             found = &span;
         }
     }
@@ -199,7 +210,7 @@ void paintSwatch(QPainter& p, const QRectF& rect, const QString& kind, const Cha
     if (kind == "tool_call"_L1)
         p.fillPath(diamond(rect.center(), 4.5), style.text);
     else if (kind == "thinking"_L1)
-        p.fillRect(QRectF(rect.left(), rect.bottom() - 5, rect.width(), 5), fillOf("thinking", style));
+        p.fillRect(QRectF(rect.left(), rect.center().y() - 2, rect.width(), 4), fillOf("thinking", style));
     else
         p.fillRect(rect, fillOf(kind.toStdString(), style));
 }

@@ -16,7 +16,8 @@ namespace flipscope {
 struct WindowChart::Private {
     QGraphicsScene scene;
     LinePlot plot{&scene};
-    int hoveredColumn = -1;
+    int hoveredColumn = -1, hoveredRow = -1;
+    QPixmap picture; // of the scene: following the mouse costs a line, not thousands
 };
 
 WindowChart::WindowChart(QWidget* parent) : QWidget(parent), d(std::make_unique<Private>())
@@ -33,31 +34,38 @@ void WindowChart::setGrid(const HeatmapGrid& grid, const QVector<QColor>& runCol
 {
     d->plot.setGrid(grid, runColors);
     setAccessibleName(tr("Chart per window: %1").arg(chart_text::title(grid)));
-    update();
+    redraw();
 }
 
 void WindowChart::setStyle(const ChartStyle& style)
 {
     d->plot.setStyle(style);
-    update();
+    redraw();
 }
 
 void WindowChart::setLogAxis(bool log)
 {
     d->plot.setLogAxis(log);
-    update();
+    redraw();
 }
 
 void WindowChart::setCurrentColumn(int column)
 {
     d->plot.setCurrentColumn(column);
-    update();
+    redraw();
 }
 
 void WindowChart::setHoveredColumn(int column)
 {
     d->hoveredColumn = column;
-    d->plot.setHovered(column);
+    d->hoveredRow = -1;
+    update();
+}
+
+/// The scene is to be drawn anew.
+void WindowChart::redraw()
+{
+    d->picture = {};
     update();
 }
 
@@ -78,20 +86,31 @@ QSize WindowChart::sizeHint() const
 
 void WindowChart::paintEvent(QPaintEvent*)
 {
+    const double scale = devicePixelRatioF();
+    if (d->picture.isNull() || d->picture.devicePixelRatioF() != scale) {
+        d->picture = QPixmap((QSizeF(size()) * scale).toSize());
+        d->picture.setDevicePixelRatio(scale);
+        d->picture.fill(Qt::transparent);
+        QPainter painter(&d->picture);
+        painter.setRenderHint(QPainter::Antialiasing);
+        d->scene.render(&painter, QRectF(rect()), QRectF(rect()), Qt::IgnoreAspectRatio);
+    }
     QPainter painter(this);
-    d->scene.render(&painter, QRectF(rect()), QRectF(rect()), Qt::IgnoreAspectRatio);
+    painter.drawPixmap(0, 0, d->picture);
+    d->plot.paintHover(painter, d->hoveredColumn, d->hoveredRow);
 }
 
 void WindowChart::resizeEvent(QResizeEvent*)
 {
     d->plot.setSize(size());
     d->scene.setSceneRect(rect());
+    redraw();
 }
 
 void WindowChart::mouseMoveEvent(QMouseEvent* event)
 {
     const int column = d->plot.columnAt(event->position());
-    d->plot.setHovered(column, d->plot.nearestRow(event->position()));
+    d->hoveredRow = d->plot.nearestRow(event->position());
     update();
     if (column != d->hoveredColumn) {
         d->hoveredColumn = column;

@@ -43,6 +43,8 @@ protected:
     void leaveEvent(QEvent* event) override;
 
 private:
+    void redraw();
+
     struct Private;
     std::unique_ptr<Private> d;
 };
