@@ -41,7 +41,8 @@ struct WindowRange {
 std::vector<WindowRange> window_ranges(std::int64_t window_tokens, std::int64_t last_position, std::int64_t n_tokens);
 
 /// The probes at positions in [start, end); `probes` is sorted by position, as in a table.
-std::span<const ProbeMetrics> probes_between(std::span<const ProbeMetrics> probes, std::int64_t start, std::int64_t end);
+std::span<const ProbeMetrics> probes_between(std::span<const ProbeMetrics> probes, std::int64_t start,
+                                             std::int64_t end);
 
 /// All windows from 0 to that of `last_position`, window w = positions in [w*W, (w+1)*W). `last_position` is that of
 /// the last probe of any open run, so that all runs have the same windows.

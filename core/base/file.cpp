@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/file.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,16 +30,42 @@ Result<FileStamp> stamp_of(const std::filesystem::path& path)
     return stamp;
 }
 
+namespace {
+
+/// A name in the same folder, so that the rename cannot cross file systems; the suffix stays, since writers choose by
+/// it. The stem is cut, so that the name stays within what file systems allow.
+std::filesystem::path temporary_beside(const std::filesystem::path& path)
+{
+    static std::atomic<unsigned> counter = 0;
+    return path.parent_path() / fmt::format(".{}.{}-{}.tmp{}", path.stem().string().substr(0, 100), ::getpid(),
+                                            counter++, path.extension().string().substr(0, 20));
+}
+
+} // namespace
+
 Result<void> write_atomically(const std::filesystem::path& path,
                               const std::function<Result<void>(const std::filesystem::path&)>& write)
 {
-    // The same folder, so that the rename cannot cross file systems; the suffix stays, since writers choose by it.
-    const auto temporary =
-        path.parent_path() / fmt::format(".{}.{}.tmp{}", path.stem().string(), ::getpid(), path.extension().string());
-    auto written = write(temporary);
     std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (std::filesystem::is_directory(status))
+        return fail(ErrorKind::Unreadable, "Cannot write {}: it is a folder.", path.string());
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        return write(path); // a device or a pipe must not be replaced by a file
+    // A link stays one: the file it points to is replaced.
+    auto target = path;
+    if (std::filesystem::is_symlink(path, error))
+        target = std::filesystem::exists(status) ? std::filesystem::canonical(path, error)
+                                                 : path.parent_path() / std::filesystem::read_symlink(path, error);
+    if (error)
+        target = path;
+
+    const auto temporary = temporary_beside(target);
+    auto written = write(temporary);
     if (written) {
-        std::filesystem::rename(temporary, path, error);
+        if (std::filesystem::is_regular_file(status)) // whoever may read the old file may read the new one
+            std::filesystem::permissions(temporary, status.permissions(), error);
+        std::filesystem::rename(temporary, target, error);
         if (!error)
             return {};
         written = fail(ErrorKind::Unreadable, "Cannot write {}: {}.", path.string(), error.message());

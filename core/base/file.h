@@ -24,7 +24,9 @@ struct FileStamp {
 Result<FileStamp> stamp_of(const std::filesystem::path& path);
 
 /// Writes a file so that nobody ever sees half of it: `write` gets a temporary name in the same folder, which is
-/// renamed to `path` after success and removed after failure. An existing file is replaced only by a complete one.
+/// renamed to `path` after success and removed after failure. An existing file is replaced only by a complete one,
+/// which takes over its permissions; of a symbolic link, the target is replaced. A device or a pipe is written to
+/// directly.
 Result<void> write_atomically(const std::filesystem::path& path,
                               const std::function<Result<void>(const std::filesystem::path& temporary)>& write);
 

@@ -15,7 +15,7 @@ namespace reading {
 
 h5::Attributes Source::note_attributes(hid_t object, const std::string& path, Findings& findings)
 {
-    auto read = h5::read_attributes(object, path);
+    auto read = h5::read_attributes(*file, object, path);
     if (!read) {
         findings.push_back({Finding::Level::Warning, "left-out", read.error().message + "."});
         return {};
@@ -128,6 +128,7 @@ Result<TracePtr> open_file(const std::filesystem::path& path, const Job& job)
         return fail(ok.error().kind, "{}{} {}.", name, ok.error().message.starts_with('/') ? ":" : "",
                     ok.error().message);
     }
+    (*file)->heaps.forget();
     trace->content_key = content_key_of(*trace, source.attributes);
     return TracePtr(std::move(trace));
 }

@@ -35,6 +35,13 @@ std::size_t utf8_length(std::string_view s)
     return bad ? 0 : length;
 }
 
+std::string version()
+{
+    unsigned major = 0, minor = 0, release = 0;
+    H5get_libversion(&major, &minor, &release);
+    return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release);
+}
+
 } // namespace
 
 Session::Session() : lock_(library_mutex())
@@ -62,6 +69,9 @@ std::string last_error()
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &text);
     while (!text.empty() && (text.back() == '.' || text.back() == '\n' || text.back() == ' '))
         text.pop_back();
+    if (text.find("bad version number") != std::string::npos)
+        text += ", so the file is damaged, or written in a layout newer than HDF5 " + version() +
+                " knows (h5py: libver=(\"earliest\", \"v110\") writes one it does)";
     return text.empty() ? "the HDF5 library gave no reason" : one_line(text);
 }
 

@@ -20,30 +20,20 @@ struct Opened {
     std::size_t size = 0;
 };
 
-std::optional<std::vector<std::string>> string_values(const Opened& a)
+std::optional<std::vector<std::string>> string_values(const Opened& a, const File& file)
 {
-    const Handle memory = string_memory_type(a.type.id());
-    std::vector<std::string> out;
-    if (H5Tis_variable_str(a.type.id()) > 0) {
-        std::vector<char*> pointers(a.count, nullptr);
-        const bool ok = H5Aread(a.id.id(), memory.id(), pointers.data()) >= 0;
-        for (const char* p : pointers)
-            if (ok)
-                out.push_back(p == nullptr ? std::string() : valid_utf8(p));
-        const Handle space(H5Aget_space(a.id.id()));
-        H5Dvlen_reclaim(memory.id(), space.id(), H5P_DEFAULT, pointers.data());
-        return ok ? std::optional(out) : std::nullopt;
-    }
-    std::string buffer(a.count * a.size, '\0');
-    if (H5Aread(a.id.id(), memory.id(), buffer.data()) < 0)
+    const auto reader = TextReader::of(a.type.id(), file);
+    if (!reader)
         return std::nullopt;
-    const bool spaces = H5Tget_strpad(a.type.id()) == H5T_STR_SPACEPAD;
+    std::string values(a.count * reader->size(), '\0');
+    if (H5Aread(a.id.id(), reader->memory_type(), values.data()) < 0)
+        return std::nullopt;
+    std::vector<std::string> out;
     for (std::size_t i = 0; i < a.count; ++i) {
-        std::string s = buffer.substr(i * a.size, a.size);
-        s.resize(std::min(s.find('\0'), s.size()));
-        if (spaces)
-            s.resize(s.find_last_not_of(' ') + 1);
-        out.push_back(valid_utf8(s));
+        auto text = reader->text(values.data() + i * reader->size(), file);
+        if (!text)
+            return std::nullopt;
+        out.push_back(std::move(*text));
     }
     return out;
 }
@@ -93,13 +83,13 @@ void set_strings(Attribute& out, const std::optional<std::vector<std::string>>& 
         out.text = fmt::format("{}", fmt::join(*values, ", "));
 }
 
-Attribute read_values(std::string name, const Opened& a)
+Attribute read_values(std::string name, const Opened& a, const File& file)
 {
     Attribute out;
     out.name = std::move(name);
     switch (H5Tget_class(a.type.id())) {
     case H5T_STRING:
-        set_strings(out, string_values(a));
+        set_strings(out, string_values(a, file));
         break;
     case H5T_ENUM:
         set_strings(out, enum_values(a));
@@ -155,7 +145,7 @@ std::string Attributes::text(std::string_view name) const
     return a == nullptr ? std::string() : a->text;
 }
 
-Result<Attributes> read_attributes(hid_t object, const std::string& path)
+Result<Attributes> read_attributes(const File& file, hid_t object, const std::string& path)
 {
     std::vector<std::string> names;
     const auto add = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
@@ -172,7 +162,7 @@ Result<Attributes> read_attributes(hid_t object, const std::string& path)
         const auto opened = open_checked(object, name);
         if (!opened)
             continue;
-        Attribute value = read_values(valid_utf8(name), *opened);
+        Attribute value = read_values(valid_utf8(name), *opened, file);
         if (!value.text.empty())
             out.all().push_back(std::move(value));
     }

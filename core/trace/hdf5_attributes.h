@@ -34,6 +34,6 @@ private:
 };
 
 /// `object` is a group or a dataset, `path` its name for messages.
-Result<Attributes> read_attributes(hid_t object, const std::string& path);
+Result<Attributes> read_attributes(const File& file, hid_t object, const std::string& path);
 
 } // namespace flipscope::h5

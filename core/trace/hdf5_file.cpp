@@ -4,10 +4,12 @@
 
 #include "core/trace/hdf5_driver.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,17 +30,37 @@ Handle access_list(hid_t kind)
     return list;
 }
 
-Handle try_open(int descriptor, unsigned flags, bool overlook_mark)
+Handle try_open(int descriptor, unsigned flags)
 {
     const Handle access(H5Pcreate(H5P_FILE_ACCESS));
     if (!access || !use_read_only_driver(access.id(), descriptor))
         return {};
-    // What h5clear does to the file, done to this opening only. The property is internal to the library: where a
-    // version has none, the file is refused as before, with the advice to run h5clear.
-    const hbool_t clear = 1;
-    if (overlook_mark && H5Pset(access.id(), "clear_status_flags", &clear) < 0)
-        return {};
+    // Beside a writer, a piece that is half written is read again, after waits that double from a nanosecond on: 20
+    // attempts are 2 ms. The library's 100 would never end where the piece is simply broken.
+    if ((flags & H5F_ACC_SWMR_READ) != 0)
+        H5Pset_metadata_read_attempts(access.id(), 20);
     return Handle(H5Fopen("trace", flags, access.id()));
+}
+
+/// Whether the file says of itself that somebody writes to it, and whether readers may look on (SWMR).
+enum class Mark { None, Writing, WritingWithReaders };
+
+/// The mark is a byte of the superblock from its version 3 on (HDF5 file format specification, III.A). The stock
+/// drivers refuse a file that bears one; ours are not asked to, since they can do no harm.
+Mark read_mark(int descriptor, std::uint64_t size)
+{
+    constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+    for (std::uint64_t at = 0; at + 12 <= size; at = at == 0 ? 512 : 2 * at) {
+        std::array<char, 12> head = {};
+        if (::pread(descriptor, head.data(), head.size(), static_cast<off_t>(at)) != 12)
+            return Mark::None;
+        if (std::string_view(head.data(), 8) != signature)
+            continue;
+        if (head[8] < 3 || (head[11] & 1) == 0)
+            return Mark::None;
+        return (head[11] & 4) != 0 ? Mark::WritingWithReaders : Mark::Writing;
+    }
+    return Mark::None;
 }
 
 /// Whether somebody holds an exclusive lock on the file, as an HDF5 writer does. A shared lock is tried and given back
@@ -98,25 +120,25 @@ tl::unexpected<Error> explain_refusal(const std::string& reason, std::uint64_t s
 Result<Handle> open_in_order(File& file, const struct stat& s, Findings& findings)
 {
     const int fd = file.descriptor->fd();
-    if (Handle id = try_open(fd, H5F_ACC_RDONLY, false)) {
-        if (locked_by_writer(fd))
-            findings.push_back({Finding::Level::Note, "locked",
-                                "Another program has this file open for writing and holds a lock on it; it was opened "
-                                "without one, and may still grow or change."});
-        return id;
+    const Mark mark = read_mark(fd, file.size);
+    const unsigned beside_writer = H5F_ACC_RDONLY | H5F_ACC_SWMR_READ;
+    Handle id = try_open(fd, mark == Mark::WritingWithReaders ? beside_writer : H5F_ACC_RDONLY);
+    if (!id) {
+        const std::string reason = last_error();
+        if (mark != Mark::None)
+            id = try_open(fd, mark == Mark::WritingWithReaders ? H5F_ACC_RDONLY : beside_writer);
+        if (!id)
+            return explain_refusal(reason, file.size);
     }
-    const std::string reason = last_error();
-    if (Handle id = try_open(fd, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, false)) {
-        file.being_written = true;
-        tell_about_mark(file.path, s, true, findings);
-        return id;
-    }
-    if (Handle id = try_open(fd, H5F_ACC_RDONLY, true)) {
-        file.being_written = true;
-        tell_about_mark(file.path, s, false, findings);
-        return id;
-    }
-    return explain_refusal(reason, file.size);
+    const bool locked = locked_by_writer(fd);
+    file.being_written = mark != Mark::None || locked;
+    if (mark != Mark::None)
+        tell_about_mark(file.path, s, mark == Mark::WritingWithReaders || locked, findings);
+    else if (locked)
+        findings.push_back({Finding::Level::Note, "locked",
+                            "Another program has this file open for writing and holds a lock on it; it was opened "
+                            "without one, and may still grow or change."});
+    return id;
 }
 
 } // namespace
@@ -151,7 +173,12 @@ Result<std::shared_ptr<const File>> open_file(const std::filesystem::path& path,
     file->dataset_access = access_list(H5P_DATASET_ACCESS);
     const Handle creation(H5Fget_create_plist(file->id.id()));
     hsize_t user_block = 0;
-    file->has_user_block = H5Pget_userblock(creation.id(), &user_block) < 0 || user_block > 0;
+    std::size_t address_size = 0, length_size = 0;
+    if (H5Pget_userblock(creation.id(), &user_block) < 0 ||
+        H5Pget_sizes(creation.id(), &address_size, &length_size) < 0)
+        return fail(ErrorKind::BadFormat, "cannot be opened as an HDF5 file: {}", last_error());
+    file->user_block = user_block;
+    file->usual_sizes = address_size == 8 && length_size == 8;
     return file;
 }
 

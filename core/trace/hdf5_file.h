@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/finding.h"
-#include "core/trace/hdf5.h"
+#include "core/trace/hdf5_text.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -32,13 +32,14 @@ struct File {
     std::shared_ptr<Descriptor> descriptor;
     std::filesystem::path path;
     std::uint64_t size = 0;
-    bool being_written = false; ///< marked so by its writer: datasets may differ in length at any instant
-    bool has_user_block = false;
+    bool being_written = false;   ///< marked so by its writer: datasets may differ in length at any instant
+    std::uint64_t user_block = 0; ///< bytes before the HDF5 content: what addresses in the file count from
+    bool usual_sizes = true;      ///< addresses and lengths have 8 bytes, as in all files written by default
+    mutable Heaps heaps;
 };
 
-/// Opens read-only; where the file is marked as being written, as a reader beside the writer (SWMR); where the mark is
-/// that of a writer which cannot have readers beside it, by overlooking the mark. What a person should know about that
-/// is added to `findings`. Needs a Session.
+/// Opens read-only and without a lock; where the file is marked as written with readers beside (SWMR), as one of those.
+/// Marks and locks that a writer, or a killed one, left become findings. Needs a Session.
 Result<std::shared_ptr<const File>> open_file(const std::filesystem::path& path, Findings& findings);
 
 } // namespace flipscope::h5

@@ -59,14 +59,15 @@ std::vector<Filter> filters_of(hid_t creation)
     const int count = H5Pget_nfilters(creation);
     for (int i = 0; i < count; ++i) {
         unsigned flags = 0;
-        std::size_t values = 0;
+        std::size_t count_values = 1;
+        unsigned value = 0;
         std::array<char, 257> name = {};
         unsigned config = 0;
-        const H5Z_filter_t id = H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr,
+        const H5Z_filter_t id = H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &count_values, &value,
                                                name.size() - 1, name.data(), &config);
         if (id < 0)
             continue;
-        Filter filter{id, one_line(name.data(), 60)};
+        Filter filter{id, one_line(name.data(), 60), count_values > 0 ? value : 0};
         for (const auto& [known, known_name] : known_filters)
             if (known == id)
                 filter.name = known_name;

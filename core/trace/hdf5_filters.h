@@ -13,6 +13,7 @@ namespace flipscope::h5 {
 struct Filter {
     int id = 0;
     std::string name;
+    unsigned parameter = 0; ///< the first of its settings
 };
 
 /// The pipeline of a dataset creation property list, in writing order.

@@ -109,40 +109,6 @@ tl::unexpected<Error> read_failed(const Dataset& d)
     return fail(ErrorKind::BadFormat, "{} cannot be read: {}", d.path, last_error());
 }
 
-Result<std::vector<std::string>> read_fixed_strings(const Dataset& d, hid_t memory)
-{
-    std::string buffer(d.bytes(), '\0');
-    if (H5Dread(d.id.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer.data()) < 0)
-        return read_failed(d);
-    const bool spaces = H5Tget_strpad(d.type.id()) == H5T_STR_SPACEPAD;
-    std::vector<std::string> out;
-    out.reserve(d.elements);
-    for (std::uint64_t i = 0; i < d.elements; ++i) {
-        std::string s = buffer.substr(i * d.type_size, d.type_size);
-        s.resize(std::min(s.find('\0'), s.size()));
-        if (spaces)
-            s.resize(s.find_last_not_of(' ') + 1);
-        out.push_back(valid_utf8(s));
-    }
-    return out;
-}
-
-Result<std::vector<std::string>> read_variable_strings(const Dataset& d, hid_t memory)
-{
-    std::vector<char*> pointers(d.elements, nullptr);
-    const bool ok = H5Dread(d.id.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0;
-    const auto failed = ok ? std::string() : last_error();
-    std::vector<std::string> out;
-    if (ok)
-        for (const char* p : pointers)
-            out.push_back(p == nullptr ? std::string() : valid_utf8(p));
-    const Handle space(H5Dget_space(d.id.id()));
-    H5Dvlen_reclaim(memory, space.id(), H5P_DEFAULT, pointers.data());
-    if (!ok)
-        return fail(ErrorKind::BadFormat, "{} cannot be read: {}", d.path, failed);
-    return out;
-}
-
 } // namespace
 
 std::string Dataset::shape() const
@@ -303,19 +269,6 @@ Result<std::string> read_bytes(const Group& group, const std::string& name, std:
     return out;
 }
 
-Handle string_memory_type(hid_t stored)
-{
-    Handle memory(H5Tcopy(H5T_C_S1));
-    if (H5Tis_variable_str(stored) > 0)
-        H5Tset_size(memory.id(), H5T_VARIABLE);
-    else {
-        H5Tset_size(memory.id(), H5Tget_size(stored));
-        H5Tset_strpad(memory.id(), H5Tget_strpad(stored));
-    }
-    H5Tset_cset(memory.id(), H5Tget_cset(stored));
-    return memory;
-}
-
 Result<std::vector<std::string>> read_strings(const Group& group, const std::string& name, std::uint64_t maximum)
 {
     const auto d = open_dataset(group, name);
@@ -328,11 +281,20 @@ Result<std::vector<std::string>> read_strings(const Group& group, const std::str
                     d->elements, maximum);
     if (auto ok = check_readable(*d, *group.file); !ok)
         return tl::unexpected(ok.error());
-    const Handle memory = string_memory_type(d->type.id());
-    if (d->elements == 0)
-        return std::vector<std::string>();
-    return H5Tis_variable_str(d->type.id()) > 0 ? read_variable_strings(*d, memory.id())
-                                                : read_fixed_strings(*d, memory.id());
+    const auto reader = TextReader::of(d->type.id(), *group.file);
+    if (!reader)
+        return fail(reader.error().kind, "{}: {}", d->path, reader.error().message);
+    std::string values(d->elements * reader->size(), '\0');
+    if (d->elements > 0 && H5Dread(d->id.id(), reader->memory_type(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+        return read_failed(*d);
+    std::vector<std::string> out;
+    for (std::uint64_t i = 0; i < d->elements; ++i) {
+        auto text = reader->text(values.data() + i * reader->size(), *group.file);
+        if (!text)
+            return fail(text.error().kind, "{}: {}", d->path, text.error().message);
+        out.push_back(std::move(*text));
+    }
+    return out;
 }
 
 } // namespace flipscope::h5

@@ -66,7 +66,4 @@ Result<std::vector<std::int64_t>> read_all_integers(const Dataset& dataset, std:
 /// Whether all of it can be read: every piece was written, lies inside the file, and can be unpacked here.
 Result<void> check_readable(const Dataset& dataset, const File& file);
 
-/// Memory type for strings stored as `stored`: the same, but variable-length ones as char*.
-Handle string_memory_type(hid_t stored);
-
 } // namespace flipscope::h5

@@ -49,10 +49,10 @@ Result<Encoding> float_encoding(const Dataset& d)
 }
 
 /// "bfloat16" where an attribute `dtype` or the opaque tag says so, else what they say.
-std::string mark_of(const Dataset& d)
+std::string mark_of(const Dataset& d, const File& file)
 {
     std::string mark;
-    if (const auto attributes = read_attributes(d.id.id(), d.path))
+    if (const auto attributes = read_attributes(file, d.id.id(), d.path))
         mark = attributes->text("dtype");
     if (mark.empty() && d.type_class == H5T_OPAQUE)
         if (char* tag = H5Tget_tag(d.type.id())) {
@@ -62,9 +62,9 @@ std::string mark_of(const Dataset& d)
     return mark;
 }
 
-Result<Encoding> marked_encoding(const Dataset& d)
+Result<Encoding> marked_encoding(const Dataset& d, const File& file)
 {
-    const std::string mark = mark_of(d);
+    const std::string mark = mark_of(d, file);
     if (mark == "bfloat16")
         return Encoding{LogitType::BF16, d.type_class == H5T_INTEGER
                                              ? is_big_endian(d.type.id()) != machine_is_big_endian
@@ -81,12 +81,12 @@ Result<Encoding> marked_encoding(const Dataset& d)
 
 } // namespace
 
-Result<Encoding> encoding_of(const Dataset& d)
+Result<Encoding> encoding_of(const Dataset& d, const File& file)
 {
     if (d.type_class == H5T_FLOAT)
         return float_encoding(d);
     if (d.type_size == 2 && (d.type_class == H5T_OPAQUE || d.type_class == H5T_INTEGER))
-        return marked_encoding(d);
+        return marked_encoding(d, file);
     return fail(ErrorKind::Unsupported, "{} does not hold floating-point numbers", d.path);
 }
 
@@ -113,7 +113,7 @@ Result<std::vector<double>> read_reals(const Group& group, const std::string& na
             return tl::unexpected(integers.error());
         return std::vector<double>(integers->begin(), integers->end());
     }
-    const auto encoding = encoding_of(*d);
+    const auto encoding = encoding_of(*d, *group.file);
     if (!encoding)
         return tl::unexpected(encoding.error());
     std::vector<std::byte> raw(d->bytes());

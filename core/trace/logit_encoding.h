@@ -18,7 +18,7 @@ struct Encoding {
 /// Recognises IEEE half, single and double, and bfloat16 in its three guises: a self-describing 16-bit float, and
 /// uint16 or 2-byte opaque marked as bfloat16 (an attribute `dtype`, or the opaque tag). Anything else is refused with
 /// what to add or change.
-Result<Encoding> encoding_of(const Dataset& dataset);
+Result<Encoding> encoding_of(const Dataset& dataset, const File& file);
 
 /// Reverses the bytes of each element in place.
 void swap_elements(std::span<std::byte> data, std::size_t element_size);

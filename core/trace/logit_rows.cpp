@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/trace/logit_rows.h"
 
-#include "core/trace/logit_encoding.h"
+#include "core/trace/chunk_unpack.h"
+#include "core/trace/file_rows.h"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <optional>
-#include <unistd.h>
 
 namespace flipscope::h5 {
 
@@ -21,139 +19,6 @@ constexpr std::uint64_t max_chunks_across = 4096; ///< pieces that one row may b
 constexpr std::uint64_t max_chunks = 4'000'000;   ///< pieces of one dataset
 constexpr std::uint64_t max_cache = 2ull << 30;   ///< bytes of unpacked chunks kept for one dataset
 constexpr std::uint64_t max_look = 256ull << 20;  ///< bytes unpacked at opening, for a look at the first row
-constexpr std::uint64_t unwritten = ~std::uint64_t{0};
-
-struct Shape {
-    std::filesystem::path file;
-    std::string path;
-    Encoding encoding;
-    std::int64_t rows = 0, columns = 0;
-};
-
-class FileRows : public RowSource {
-public:
-    explicit FileRows(Shape shape) : shape_(std::move(shape)) {}
-    LogitType type() const override { return shape_.encoding.type; }
-    std::int64_t rows() const override { return shape_.rows; }
-    std::int64_t columns() const override { return shape_.columns; }
-
-    Result<void> read(std::int64_t first, std::int64_t count, std::span<std::byte> out) const final
-    {
-        if (first < 0 || count < 0 || first > rows() - count ||
-            out.size() < static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(row_bytes()))
-            return fail(ErrorKind::Usage, "{}: rows {} to {} were asked for, of {}.", name(), first, first + count,
-                        rows());
-        if (count == 0 || columns() == 0)
-            return {};
-        out = out.first(static_cast<std::size_t>(count * row_bytes()));
-        if (auto ok = read_stored(first, count, out); !ok)
-            return ok;
-        if (shape_.encoding.swap)
-            swap_elements(out, size_of(type()));
-        return {};
-    }
-
-protected:
-    virtual Result<void> read_stored(std::int64_t first, std::int64_t count, std::span<std::byte> out) const = 0;
-    std::string name() const { return fmt::format("{}: {}", one_line(shape_.file.string()), shape_.path); }
-
-private:
-    Shape shape_;
-};
-
-/// Rows that lie in the file as they are, whole: read from where they lie, beside the library and its lock.
-class PlainRows : public FileRows {
-public:
-    PlainRows(Shape shape, std::shared_ptr<Descriptor> descriptor, std::vector<std::uint64_t> offsets)
-        : FileRows(std::move(shape)), descriptor_(std::move(descriptor)), offsets_(std::move(offsets))
-    {
-    }
-
-protected:
-    Result<void> read_stored(std::int64_t first, std::int64_t count, std::span<std::byte> out) const override
-    {
-        const auto bytes = static_cast<std::uint64_t>(row_bytes());
-        const auto* at = offsets_.data() + first;
-        for (std::int64_t i = 0; i < count;) {
-            if (at[i] == unwritten)
-                return fail(ErrorKind::BadFormat, "{}: row {} was never written.", name(), first + i);
-            std::int64_t n = 1; // rows that follow each other in the file are one piece
-            while (i + n < count && at[i + n] == at[i] + static_cast<std::uint64_t>(n) * bytes)
-                ++n;
-            const auto begin = static_cast<std::size_t>(i * row_bytes());
-            if (auto ok = read_piece(at[i], out.subspan(begin, static_cast<std::size_t>(n * row_bytes()))); !ok)
-                return ok;
-            i += n;
-        }
-        return {};
-    }
-
-private:
-    Result<void> read_piece(std::uint64_t offset, std::span<std::byte> out) const
-    {
-        while (!out.empty()) {
-            const ssize_t n = ::pread(descriptor_->fd(), out.data(), out.size(), static_cast<off_t>(offset));
-            if (n < 0 && errno == EINTR)
-                continue;
-            if (n < 0)
-                return fail(ErrorKind::Unreadable, "{} cannot be read: {}.", name(), std::strerror(errno));
-            if (n == 0)
-                return fail(ErrorKind::BadFormat, "{}: the file ends in the middle of a row.", name());
-            out = out.subspan(static_cast<std::size_t>(n));
-            offset += static_cast<std::uint64_t>(n);
-        }
-        return {};
-    }
-
-    std::shared_ptr<Descriptor> descriptor_;
-    std::vector<std::uint64_t> offsets_; ///< of each row in the file
-};
-
-/// Rows in pieces or compressed: the library puts them together. The stored type is also the type in memory, since its
-/// conversion of 16-bit floats runs at a few megabytes a second.
-class ChunkedRows : public FileRows {
-public:
-    ChunkedRows(Shape shape, std::shared_ptr<const File> file, Dataset dataset)
-        : FileRows(std::move(shape)), file_(std::move(file)), dataset_(std::move(dataset))
-    {
-    }
-
-protected:
-    Result<void> read_stored(std::int64_t first, std::int64_t count, std::span<std::byte> out) const override
-    {
-        const Session session;
-        const std::array<hsize_t, 2> start = {static_cast<hsize_t>(first), 0};
-        const std::array<hsize_t, 2> size = {static_cast<hsize_t>(count), static_cast<hsize_t>(columns())};
-        const Handle stored(H5Screate_simple(2, dataset_.dims.data(), nullptr));
-        const Handle memory(H5Screate_simple(2, size.data(), nullptr));
-        if (!stored || !memory ||
-            H5Sselect_hyperslab(stored.id(), H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr) < 0 ||
-            H5Dread(dataset_.id.id(), dataset_.type.id(), memory.id(), stored.id(), H5P_DEFAULT, out.data()) < 0)
-            return fail(ErrorKind::BadFormat, "{}: rows {} to {} cannot be read: {}.", name(), first, first + count - 1,
-                        last_error());
-        return {};
-    }
-
-private:
-    std::shared_ptr<const File> file_;
-    Dataset dataset_;
-};
-
-/// Rows that are there but cannot be unpacked on this machine.
-class UnreadableRows : public FileRows {
-public:
-    UnreadableRows(Shape shape, std::string reason) : FileRows(std::move(shape)), reason_(std::move(reason)) {}
-
-protected:
-    Result<void> read_stored(std::int64_t, std::int64_t, std::span<std::byte>) const override
-    {
-        return fail(ErrorKind::Unsupported, "{}.", reason_);
-    }
-
-private:
-    std::string reason_;
-};
-
 std::uint64_t chunks_across(const Dataset& d)
 {
     return (d.dims[1] + d.chunk[1] - 1) / d.chunk[1];
@@ -192,54 +57,65 @@ Result<void> check_shape(const Dataset& d)
     return {};
 }
 
-/// Where each chunk lies; unwritten for one that does not exist. In row-major order of chunks.
-Result<std::vector<std::uint64_t>> chunk_offsets(const Dataset& d)
+/// Looks up where each chunk lies. In a file with a user block the library's addresses count from its end in some
+/// versions and from the start of the file in others: there only what was written counts.
+Result<ChunkGrid> find_chunks(const File& file, const Dataset& d)
 {
-    std::vector<std::uint64_t> out;
-    out.reserve(d.chunks_needed);
+    ChunkGrid grid;
+    grid.chunk_rows = d.chunk[0];
+    grid.chunk_columns = d.chunk[1];
+    grid.across = chunks_across(d);
+    grid.filters = d.filters;
+    grid.places.reserve(d.chunks_needed);
     for (hsize_t r = 0; r < d.dims[0]; r += d.chunk[0])
         for (hsize_t c = 0; c < d.dims[1]; c += d.chunk[1]) {
             const std::array<hsize_t, 2> at = {r, c};
-            unsigned mask = 0;
+            ChunkPlace place;
             haddr_t address = HADDR_UNDEF;
             hsize_t size = 0;
-            if (H5Dget_chunk_info_by_coord(d.id.id(), at.data(), &mask, &address, &size) < 0)
+            if (H5Dget_chunk_info_by_coord(d.id.id(), at.data(), &place.mask, &address, &size) < 0)
                 return fail(ErrorKind::BadFormat, "{}: the list of its chunks cannot be read ({})", d.path,
                             last_error());
-            out.push_back(address == HADDR_UNDEF ? unwritten : address);
+            if (address != HADDR_UNDEF) {
+                place.offset = address;
+                place.size = size;
+                const bool outside = size > file.size || address > file.size - size;
+                if (file.user_block == 0 && (outside || (d.filters.empty() && size != chunk_bytes(d))))
+                    return fail(ErrorKind::BadFormat, "{}: chunk {} ({} bytes at {}) does not lie within the file",
+                                d.path, grid.places.size() + 1, size, address);
+            }
+            grid.places.push_back(place);
         }
-    return out;
+    return grid;
 }
 
-std::vector<bool> written_rows(const Dataset& d, const std::vector<std::uint64_t>& offsets)
+/// Per row whether all of its chunks were written; empty = all were.
+std::vector<bool> written_rows(const Dataset& d, const ChunkGrid& grid)
 {
+    const auto missing = [](const ChunkPlace& p) { return p.offset == unwritten; };
+    if (std::none_of(grid.places.begin(), grid.places.end(), missing))
+        return {};
     std::vector<bool> out(d.dims[0], true);
-    const std::uint64_t across = chunks_across(d);
     for (std::size_t i = 0; i < out.size(); ++i)
-        for (std::uint64_t c = 0; c < across; ++c)
-            if (offsets[i / d.chunk[0] * across + c] == unwritten)
+        for (std::uint64_t c = 0; c < grid.across; ++c)
+            if (missing(grid.places[i / grid.chunk_rows * grid.across + c]))
                 out[i] = false;
     return out;
 }
 
-/// Offsets of the rows of a dataset that stores them plainly, or nothing where only the library can find them.
-std::optional<std::vector<std::uint64_t>> row_offsets(const File& file, const Dataset& d,
-                                                      const std::vector<std::uint64_t>& chunks)
+/// Where each row of a dataset begins whose rows lie whole in the file.
+std::vector<std::uint64_t> row_offsets(const Dataset& d, const ChunkGrid& grid)
 {
     const std::uint64_t bytes = d.dims[1] * d.type_size;
     std::vector<std::uint64_t> out(d.dims[0]);
-    if (d.layout == H5D_CONTIGUOUS) {
-        const std::uint64_t begin = H5Dget_offset(d.id.id());
-        for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = begin + i * bytes;
-        return out;
-    }
-    // With a user block the library's chunk addresses count from its end in some versions, from the start in others.
-    if (d.layout != H5D_CHUNKED || !d.filters.empty() || d.chunk[1] != d.dims[1] || file.has_user_block)
-        return std::nullopt;
+    const std::uint64_t begin = d.layout == H5D_CONTIGUOUS ? H5Dget_offset(d.id.id()) : 0;
     for (std::size_t i = 0; i < out.size(); ++i) {
-        const std::uint64_t chunk = chunks[i / d.chunk[0]];
-        out[i] = chunk == unwritten ? unwritten : chunk + i % d.chunk[0] * bytes;
+        if (d.layout == H5D_CONTIGUOUS) {
+            out[i] = begin + i * bytes;
+            continue;
+        }
+        const std::uint64_t chunk = grid.places[i / grid.chunk_rows].offset;
+        out[i] = chunk == unwritten ? unwritten : chunk + i % grid.chunk_rows * bytes;
     }
     return out;
 }
@@ -266,16 +142,31 @@ void warn_if_slow(const Dataset& d, Findings& findings)
 }
 
 /// Opens the dataset again with a chunk cache that holds what one row needs, so that the rows after it come from there.
-/// Without a filter there is no cache at all: pieces go straight where they are wanted.
 void size_cache(const Group& group, Dataset& d)
 {
     const Handle access(H5Pcopy(group.file->dataset_access.id()));
-    const std::uint64_t wanted = d.filters.empty() ? 0 : chunk_bytes(d) * chunks_across(d);
     const std::uint64_t slots = std::max<std::uint64_t>(521, 10 * chunks_across(d) + 1);
-    H5Pset_chunk_cache(access.id(), slots, std::min(wanted, max_cache), 1.0);
+    H5Pset_chunk_cache(access.id(), slots, std::min(chunk_bytes(d) * chunks_across(d), max_cache), 1.0);
     const std::string name = d.path.substr(d.path.rfind('/') + 1);
     d.id = Handle(); // closed first, or the library hands out the old cache
     d.id = Handle(H5Dopen2(group.id.id(), name.c_str(), access.id()));
+}
+
+/// The library is left out wherever possible: rows are then read in parallel, and a broken file cannot make it stumble.
+Result<std::shared_ptr<const RowSource>> make_source(const std::shared_ptr<const File>& file, const Group& group,
+                                                     Dataset& d, Shape shape, ChunkGrid grid)
+{
+    const bool in_place = d.layout == H5D_CONTIGUOUS || (d.layout == H5D_CHUNKED && file->user_block == 0);
+    if (in_place && d.filters.empty() && (d.chunk.empty() || d.chunk[1] == d.dims[1]))
+        return plain_rows(std::move(shape), file->descriptor, row_offsets(d, grid));
+    if (in_place && can_unpack(d.filters))
+        return grid_rows(std::move(shape), file->descriptor, std::move(grid),
+                         std::min(chunk_bytes(d) * chunks_across(d), max_cache));
+    if (d.layout == H5D_CHUNKED)
+        size_cache(group, d);
+    if (!d.id)
+        return fail(ErrorKind::BadFormat, "{} cannot be read: {}", d.path, last_error());
+    return library_rows(std::move(shape), file, std::move(d));
 }
 
 } // namespace
@@ -287,7 +178,7 @@ Result<LogitRows> open_logits(std::shared_ptr<const File> file, const Group& gro
         return tl::unexpected(d.error());
     if (auto ok = check_shape(*d); !ok)
         return tl::unexpected(ok.error());
-    const auto encoding = encoding_of(*d);
+    const auto encoding = encoding_of(*d, *file);
     if (!encoding)
         return tl::unexpected(encoding.error());
     Shape shape{file->path, d->path, *encoding, static_cast<std::int64_t>(d->dims[0]),
@@ -298,31 +189,24 @@ Result<LogitRows> open_logits(std::shared_ptr<const File> file, const Group& gro
     if (const auto missing = missing_filters(d->filters); !missing.empty()) {
         const std::string reason = explain_missing(d->path, missing);
         findings.push_back({Finding::Level::Warning, "missing-filter", reason + "."});
-        out.source = std::make_shared<UnreadableRows>(std::move(shape),
-                                                      fmt::format("{}: {}", one_line(file->path.string()), reason));
+        out.source = unreadable_rows(std::move(shape), fmt::format("{}: {}.", one_line(file->path.string()), reason));
         return out;
     }
-    std::vector<std::uint64_t> chunks;
-    if (d->layout == H5D_CHUNKED && d->elements > 0) {
-        auto offsets = chunk_offsets(*d);
-        if (!offsets)
-            return tl::unexpected(offsets.error());
-        chunks = std::move(*offsets);
-        if (std::find(chunks.begin(), chunks.end(), unwritten) != chunks.end())
-            out.written = written_rows(*d, chunks);
+    ChunkGrid grid;
+    if (d->layout == H5D_CHUNKED) {
+        auto found = find_chunks(*file, *d);
+        if (!found)
+            return tl::unexpected(found.error());
+        grid = std::move(*found);
+        out.written = written_rows(*d, grid);
     } else if (auto ok = check_readable(*d, *file); !ok)
         return tl::unexpected(ok.error());
-    if (auto offsets = row_offsets(*file, *d, chunks)) {
-        out.source = std::make_shared<PlainRows>(std::move(shape), file->descriptor, std::move(*offsets));
-        return out;
-    }
     warn_if_slow(*d, findings);
     out.quick = unpacked_for_a_row(*d) <= max_look;
-    if (d->layout == H5D_CHUNKED)
-        size_cache(group, *d);
-    if (!d->id)
-        return fail(ErrorKind::BadFormat, "{} cannot be read: {}", d->path, last_error());
-    out.source = std::make_shared<ChunkedRows>(std::move(shape), std::move(file), std::move(*d));
+    auto source = make_source(file, group, *d, std::move(shape), std::move(grid));
+    if (!source)
+        return tl::unexpected(source.error());
+    out.source = std::move(*source);
     return out;
 }
 
@@ -351,7 +235,7 @@ void check_plausible(const RowSource& rows, const std::string& path, Findings& f
     findings.push_back(
         {Finding::Level::Warning, "implausible-values",
          fmt::format("{}: {} of the {} values of the first row are beyond ±10,000 (up to {:.3g}), which no "
-                     "model emits; is its type ({}) stated rightly?",
+                     "model emits: its type may be stated wrongly ({}).",
                      path, beyond, rows.columns(), largest, name_of(rows.type()))});
 }
 

@@ -23,8 +23,8 @@ struct TraceReader {
 
 const std::vector<TraceReader>& readers();
 
-/// Opens a trace of any supported kind. Never changes the file, nor holds a lock on it. Small data (ids, text, settings, positions)
-/// is read and checked here; rows stay in the file.
+/// Opens a trace of any supported kind. Never changes the file, nor holds a lock on it. Small data (ids, text,
+/// settings, positions) is read and checked here; rows stay in the file.
 Result<TracePtr> open_trace(const std::filesystem::path& path, const Job& job = {});
 
 } // namespace flipscope

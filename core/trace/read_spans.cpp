@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace flipscope::reading {
 
@@ -11,28 +12,14 @@ namespace {
 
 constexpr std::uint64_t max_spans = 1'000'000;
 
-/// One string member of the compound: where it stands in a record in memory, and how.
+/// A text member of the records: where it stands in memory, and how.
 struct TextMember {
-    h5::Handle type;
+    std::optional<h5::TextReader> reader; ///< nothing where the records have no such member
     std::size_t offset = 0;
-    std::size_t size = 0;
-    bool variable = false;
-    bool space_padded = false;
 
-    std::string of(const char* record) const
+    Result<std::string> of(const char* record, const h5::File& file) const
     {
-        if (!type)
-            return {};
-        if (variable) {
-            const char* p = nullptr;
-            std::memcpy(&p, record + offset, sizeof p);
-            return p == nullptr ? std::string() : h5::valid_utf8(p);
-        }
-        std::string s(record + offset, size);
-        s.resize(std::min(s.find('\0'), s.size()));
-        if (space_padded)
-            s.resize(s.find_last_not_of(' ') + 1);
-        return h5::valid_utf8(s);
+        return reader ? reader->text(record + offset, file) : Result<std::string>();
     }
 };
 
@@ -48,24 +35,25 @@ h5::Handle member_type(hid_t compound, const char* name)
     return index < 0 ? h5::Handle() : h5::Handle(H5Tget_member_type(compound, static_cast<unsigned>(index)));
 }
 
-Result<void> add_text(hid_t stored, const char* name, const std::string& path, TextMember& member, std::size_t& size)
+Result<void> add_text(const h5::Dataset& d, const h5::File& file, const char* name, TextMember& member,
+                      std::size_t& size)
 {
-    const h5::Handle type = member_type(stored, name);
+    const std::string& path = d.path;
+    const h5::Handle type = member_type(d.type.id(), name);
     if (!type)
         return {}; // the word is optional
     if (H5Tget_class(type.id()) != H5T_STRING)
         return fail(ErrorKind::BadFormat, "the member \"{}\" of {} is no text", name, path);
-    member.type = h5::string_memory_type(type.id());
-    member.variable = H5Tis_variable_str(type.id()) > 0;
-    member.space_padded = H5Tget_strpad(type.id()) == H5T_STR_SPACEPAD;
-    member.size = H5Tget_size(member.type.id());
-    size = (size + 7) / 8 * 8; // pointers want their alignment
+    auto reader = h5::TextReader::of(type.id(), file);
+    if (!reader)
+        return fail(reader.error().kind, "{}: {}", path, reader.error().message);
     member.offset = size;
-    size += member.size;
+    size += reader->size();
+    member.reader = std::move(*reader);
     return {};
 }
 
-Result<RecordLayout> record_layout(const h5::Dataset& d)
+Result<RecordLayout> record_layout(const h5::Dataset& d, const h5::File& file)
 {
     const hid_t stored = d.type.id();
     for (const char* name : {"start", "end"}) {
@@ -76,15 +64,14 @@ Result<RecordLayout> record_layout(const h5::Dataset& d)
     RecordLayout layout;
     layout.size = 2 * sizeof(std::int64_t);
     for (auto [name, member] : {std::pair("kind", &layout.kind), std::pair("label", &layout.label)})
-        if (auto ok = add_text(stored, name, d.path, *member, layout.size); !ok)
+        if (auto ok = add_text(d, file, name, *member, layout.size); !ok)
             return tl::unexpected(ok.error());
-    layout.size = (layout.size + 7) / 8 * 8;
     layout.type = h5::Handle(H5Tcreate(H5T_COMPOUND, layout.size));
     H5Tinsert(layout.type.id(), "start", 0, H5T_NATIVE_INT64);
     H5Tinsert(layout.type.id(), "end", sizeof(std::int64_t), H5T_NATIVE_INT64);
     for (auto [name, member] : {std::pair("kind", &layout.kind), std::pair("label", &layout.label)})
-        if (member->type)
-            H5Tinsert(layout.type.id(), name, member->offset, member->type.id());
+        if (member->reader)
+            H5Tinsert(layout.type.id(), name, member->offset, member->reader->memory_type());
     return layout;
 }
 
@@ -97,7 +84,7 @@ Result<std::vector<Span>> read_records(const h5::Group& root)
         return fail(ErrorKind::BadFormat, "{} is not a list of records with start, end, kind and label", d->path);
     if (auto ok = h5::check_readable(*d, *root.file); !ok)
         return tl::unexpected(ok.error());
-    const auto layout = record_layout(*d);
+    const auto layout = record_layout(*d, *root.file);
     if (!layout)
         return tl::unexpected(layout.error());
     std::vector<Span> out;
@@ -106,22 +93,20 @@ Result<std::vector<Span>> read_records(const h5::Group& root)
     if (layout->size > (1ull << 30) / d->elements)
         return fail(ErrorKind::Unsupported, "{} needs more than a gigabyte", d->path);
     std::vector<char> records(d->elements * layout->size);
-    const hid_t type = layout->type.id();
-    const bool ok = H5Dread(d->id.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, records.data()) >= 0;
-    const std::string failed = ok ? std::string() : h5::last_error();
-    for (std::uint64_t i = 0; ok && i < d->elements; ++i) {
+    if (H5Dread(d->id.id(), layout->type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, records.data()) < 0)
+        return fail(ErrorKind::BadFormat, "{} cannot be read: {}", d->path, h5::last_error());
+    for (std::uint64_t i = 0; i < d->elements; ++i) {
         const char* record = records.data() + i * layout->size;
+        auto kind = layout->kind.of(record, *root.file), label = layout->label.of(record, *root.file);
+        if (!kind || !label)
+            return fail(ErrorKind::BadFormat, "{}: {}", d->path, (kind ? label : kind).error().message);
         Span span;
         std::memcpy(&span.start, record, sizeof span.start);
         std::memcpy(&span.end, record + sizeof span.start, sizeof span.end);
-        span.kind = layout->kind.of(record);
-        span.label = layout->label.of(record);
+        span.kind = std::move(*kind);
+        span.label = std::move(*label);
         out.push_back(std::move(span));
     }
-    const h5::Handle space(H5Dget_space(d->id.id()));
-    H5Dvlen_reclaim(type, space.id(), H5P_DEFAULT, records.data());
-    if (!ok)
-        return fail(ErrorKind::BadFormat, "{} cannot be read: {}", d->path, failed);
     return out;
 }
 

@@ -133,7 +133,7 @@ Result<std::shared_ptr<const TopKSource>> open_lists(std::shared_ptr<const File>
     for (const Dataset* d : {&*ids, &*logprobs})
         if (auto ok = check_readable(*d, *group.file); !ok)
             return tl::unexpected(ok.error());
-    const auto encoding = encoding_of(*logprobs);
+    const auto encoding = encoding_of(*logprobs, *group.file);
     if (!encoding)
         return tl::unexpected(encoding.error());
     return std::make_shared<FileLists>(std::move(file), std::move(*ids), std::move(*logprobs), *encoding, n_vocab);

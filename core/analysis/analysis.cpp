@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/analysis.h"
+
+namespace flipscope {
+
+RunAnalysis analyze_table(const TracePtr& run, const TablePtr& table, std::int64_t window_tokens,
+                          std::int64_t last_position, std::int64_t n_tokens)
+{
+    RunAnalysis a;
+    a.name = run->run_name;
+    a.trace = run;
+    a.table = table;
+    a.overall = summarize(table->probes, 0, n_tokens);
+    a.differing_rows = differing_rows(*table);
+    a.bit_identical = bit_identical(*table);
+    std::int64_t known = 0, flips = 0;
+    for (const ProbeMetrics& p : table->probes) {
+        known += p.flip_top1 >= 0 ? 1 : 0;
+        flips += p.flip_top1 > 0 ? 1 : 0;
+    }
+    a.flips_top1 = known > 0 ? flips : -1;
+    a.windows = windows_of(table->probes, window_tokens, last_position, n_tokens);
+    return a;
+}
+
+} // namespace flipscope

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/cache.h"
+
+#include "core/analysis/table_bytes.h"
+#include "core/base/hash.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace flipscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t young_ns = 2'000'000'000; // clocks of file systems tick coarsely: a rewrite may keep the time
+constexpr std::uintmax_t cache_limit = 512u << 20;
+
+std::string positions_key(const Trace& trace)
+{
+    Hasher hash;
+    const auto add = [&](const ProbeSet& set) {
+        hash.add(std::as_bytes(std::span(set.positions)));
+        const std::int64_t end = -1; // no position: keeps one set apart from the next
+        hash.add(std::as_bytes(std::span(&end, 1)));
+    };
+    add(trace.probes);
+    for (const ProbeSet& set : trace.dense)
+        add(set);
+    return hash.hex();
+}
+
+std::optional<std::string> side_key(const Trace& trace)
+{
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    const auto stamp = stamp_of(trace.path);
+    if (!stamp || *stamp != trace.stamp || now_ns - stamp->mtime_ns < young_ns || trace.content_key.empty())
+        return std::nullopt;
+    return fmt::format("{}:{}:{}:{}:{}", stamp->size, stamp->mtime_ns, stamp->inode, trace.content_key,
+                       positions_key(trace));
+}
+
+/// Oldest entries go once the folder has grown beyond its limit; what cannot be removed stays.
+void prune(const fs::path& folder)
+{
+    struct Entry {
+        fs::file_time_type used;
+        std::uintmax_t size;
+        fs::path path;
+    };
+    std::vector<Entry> entries;
+    std::uintmax_t total = 0;
+    std::error_code error;
+    for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator();
+         it.increment(error)) {
+        std::error_code gone;
+        if (it->path().extension() != ".table")
+            continue;
+        const auto size = it->file_size(gone);
+        const auto used = it->last_write_time(gone);
+        if (gone)
+            continue;
+        entries.push_back({used, size, it->path()});
+        total += size;
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+    for (auto e = entries.begin(); e != entries.end() && total > cache_limit; ++e) {
+        fs::remove(e->path, error);
+        total -= e->size;
+    }
+}
+
+} // namespace
+
+TableCache::TableCache(fs::path folder) : folder_(std::move(folder)) {}
+
+std::optional<TableCache> TableCache::of_user()
+{
+    const auto variable = [](const char* name) {
+        const char* value = std::getenv(name);
+        return std::string(value ? value : "");
+    };
+    const std::string off = variable("FLIPSCOPE_NO_CACHE");
+    if (!off.empty() && off != "0")
+        return std::nullopt;
+    // The XDG rules: a relative path is to be ignored.
+    if (const fs::path xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute())
+        return TableCache(xdg / "flipscope");
+    if (const fs::path home = variable("HOME"); home.is_absolute())
+        return TableCache(home / ".cache" / "flipscope");
+    return std::nullopt;
+}
+
+std::optional<std::string> TableCache::key(const Trace& baseline, const Trace& run, std::string_view engine)
+{
+    const auto p = side_key(baseline), q = side_key(run);
+    if (!p || !q)
+        return std::nullopt;
+    Hasher hash;
+    hash.add(fmt::format("metrics {}\nengine {}\nbaseline {}\nrun {}\n", metrics_version, engine, *p, *q));
+    return hash.hex();
+}
+
+std::optional<MetricsTable> TableCache::load(const std::string& key) const
+{
+    std::ifstream in(folder_ / (key + ".table"), std::ios::binary);
+    if (!in)
+        return std::nullopt;
+    const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    auto table = table_from_bytes(bytes, key);
+    if (table) {
+        table->from_cache = true;
+        std::error_code ignored; // used just now: the last to be pruned
+        fs::last_write_time(folder_ / (key + ".table"), fs::file_time_type::clock::now(), ignored);
+    }
+    return table;
+}
+
+void TableCache::store(const std::string& key, const MetricsTable& table) const
+{
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    if (error)
+        return;
+    // A cache that cannot be written only costs time: nobody needs to hear of it.
+    if (write_text(folder_ / (key + ".table"), table_to_bytes(table, key)))
+        prune(folder_);
+}
+
+} // namespace flipscope

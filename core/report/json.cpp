@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/method.h"
+#include "core/report/report.h"
+
+#include <cmath>
+
+namespace flipscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON knows no infinity and no NaN: null for what is not finite or not there.
+Json number(double value)
+{
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json distribution_json(const Distribution& d, std::int64_t n_invalid)
+{
+    return {{"mean", number(d.mean)},     {"median", number(d.median)}, {"p90", number(d.p90)}, {"p95", number(d.p95)},
+            {"p99", number(d.p99)},       {"p999", number(d.p999)},     {"max", number(d.max)}, {"n", d.n},
+            {"n_infinite", d.n_infinite}, {"n_invalid", n_invalid}};
+}
+
+Json window_json(const WindowStats& w)
+{
+    return {{"start", w.start},
+            {"end", w.end},
+            {"n", w.n},
+            {"n_invalid", w.n_invalid},
+            {"flips", w.flips},
+            {"flips_tied", w.flips_tied},
+            {"flip_rate", number(w.flip_rate)},
+            {"flip_low", number(w.flip_interval.low)},
+            {"flip_high", number(w.flip_interval.high)},
+            {"tv_mean", number(w.tv.mean)},
+            {"kl_mean", number(w.kl_pq.mean)},
+            {"kl_median", number(w.kl_pq.median)},
+            {"kl_p90", number(w.kl_pq.p90)},
+            {"kl_p95", number(w.kl_pq.p95)},
+            {"kl_p99", number(w.kl_pq.p99)},
+            {"kl_p999", number(w.kl_pq.p999)},
+            {"kl_max", number(w.kl_pq.max)},
+            {"kl_n_infinite", w.kl_pq.n_infinite},
+            {"kl_qp_mean", number(w.kl_qp.mean)},
+            {"js_mean", number(w.js.mean)},
+            {"top5_overlap", number(w.top5_overlap)},
+            {"dp_mean", number(w.dp_mean)}};
+}
+
+Json findings_json(const Findings& findings)
+{
+    Json all = Json::array();
+    for (const auto& finding : findings)
+        all.push_back({{"level", finding.level == Finding::Level::Warning ? "warning" : "note"},
+                       {"code", finding.code},
+                       {"text", finding.text}});
+    return all;
+}
+
+Json run_json(const RunAnalysis& run)
+{
+    const auto& w = run.overall;
+    const auto& alignment = run.table->alignment;
+    Json json = {{"name", run.name},
+                 {"path", run.trace->path.string()},
+                 {"n_probes", static_cast<std::int64_t>(run.table->probes.size())},
+                 {"flips", w.flips},
+                 {"flip_rate", number(w.flip_rate)},
+                 {"flip_low", number(w.flip_interval.low)},
+                 {"flip_high", number(w.flip_interval.high)},
+                 {"flips_tied", w.flips_tied},
+                 {"flips_top1", run.flips_top1 < 0 ? Json(nullptr) : Json(run.flips_top1)},
+                 {"bit_identical", run.bit_identical},
+                 {"differing_rows", run.differing_rows},
+                 {"n_invalid", w.n_invalid},
+                 {"lower_bound", alignment.top_k},
+                 {"kl_pq", distribution_json(w.kl_pq, w.n_invalid)},
+                 {"kl_qp", distribution_json(w.kl_qp, w.n_invalid)},
+                 {"js", distribution_json(w.js, w.n_invalid)},
+                 {"tv", distribution_json(w.tv, w.n_invalid)},
+                 {"top5_overlap", number(w.top5_overlap)},
+                 {"dp_mean", number(w.dp_mean)},
+                 {"common_tokens", alignment.common_tokens},
+                 {"only_in_baseline", alignment.only_in_baseline},
+                 {"only_in_run", alignment.only_in_run},
+                 {"vocab_compared", alignment.vocab},
+                 {"from_cache", run.table->from_cache}};
+    Findings findings = run.trace->findings;
+    findings.insert(findings.end(), alignment.findings.begin(), alignment.findings.end());
+    json["findings"] = findings_json(findings);
+    json["notices"] = run.table->notices;
+    json["windows"] = Json::array();
+    for (const auto& window : run.windows)
+        json["windows"].push_back(window_json(window));
+    return json;
+}
+
+std::vector<TracePtr> traces_of(const Analysis& analysis)
+{
+    std::vector<TracePtr> traces;
+    for (const auto& run : analysis.runs)
+        traces.push_back(run.trace);
+    return traces;
+}
+
+} // namespace
+
+nlohmann::ordered_json analysis_json(const Analysis& analysis)
+{
+    Json json = {{"format", "flipscope-analysis"},
+                 {"version", 1},
+                 {"window_tokens", analysis.window_tokens},
+                 {"engine", {{"name", analysis.engine}, {"detail", analysis.engine_detail}}},
+                 {"baseline",
+                  {{"name", analysis.baseline->run_name},
+                   {"path", analysis.baseline->path.string()},
+                   {"findings", findings_json(analysis.baseline->findings)}}}};
+    const auto traces = traces_of(analysis);
+    json["method"] = Json::object();
+    for (const auto& line :
+         method_of(*analysis.baseline, traces, "per probe, pooled over the matched probes of one history"))
+        json["method"][line.label] = line.value;
+    auto with_baseline = traces;
+    with_baseline.insert(with_baseline.begin(), analysis.baseline);
+    json["differing_settings"] = Json::object();
+    for (const auto& difference : differing_settings(with_baseline))
+        json["differing_settings"][difference.key] = difference.values;
+    json["notices"] = analysis.notices;
+    json["problems"] = Json::array();
+    for (const auto& problem : analysis.problems)
+        json["problems"].push_back(problem.message);
+    json["runs"] = Json::array();
+    for (const auto& run : analysis.runs)
+        json["runs"].push_back(run_json(run));
+    return json;
+}
+
+} // namespace flipscope

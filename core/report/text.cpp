@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/method.h"
+#include "core/report/report.h"
+#include "core/text/utf8.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace flipscope {
+
+namespace {
+
+std::string number(double value)
+{
+    if (std::isnan(value))
+        return "-";
+    if (std::isinf(value))
+        return "inf";
+    return value == 0 ? "0" : fmt::format("{:.3g}", value);
+}
+
+std::string percent(double share)
+{
+    return std::isnan(share) ? "-" : fmt::format("{:.1f} %", share * 100);
+}
+
+/// Columns set under their headings: the first to the left, the others to the right.
+class TextTable {
+public:
+    explicit TextTable(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
+    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+    std::string text() const
+    {
+        std::vector<std::size_t> widths(rows_.front().size(), 0);
+        for (const auto& row : rows_)
+            for (std::size_t c = 0; c < row.size(); ++c)
+                widths[c] = std::max(widths[c], display_width(row[c]));
+        std::string text;
+        for (const auto& row : rows_) {
+            std::string line;
+            for (std::size_t c = 0; c < row.size(); ++c) {
+                const std::string padding(widths[c] - display_width(row[c]), ' ');
+                line += c == 0 ? row[c] + padding : "  " + padding + row[c];
+            }
+            line.erase(line.find_last_not_of(' ') + 1);
+            text += line + '\n';
+        }
+        return text;
+    }
+
+private:
+    std::vector<std::vector<std::string>> rows_;
+};
+
+/// The beginning of a text that fits into `columns`, cut between characters.
+std::string shortened(const std::string& text, std::size_t columns)
+{
+    if (display_width(text) <= columns)
+        return text;
+    std::size_t end = 0;
+    while (display_width(std::string_view(text).substr(0, end)) + 3 < columns)
+        end += std::max<std::size_t>(1, utf8_at(text, end).length);
+    return text.substr(0, end) + "...";
+}
+
+std::string verdict(const RunAnalysis& run)
+{
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (run.bit_identical)
+        add("bit-identical");
+    if (run.table->alignment.top_k)
+        add("top-k: lower bound");
+    if (run.overall.kl_pq.n_infinite)
+        add(fmt::format("{} infinite", run.overall.kl_pq.n_infinite));
+    if (run.overall.n_invalid)
+        add(fmt::format("{} invalid", run.overall.n_invalid));
+    if (run.flips_top1 >= 0 && run.flips_top1 != run.overall.flips)
+        add(fmt::format("{} flips before storage rounding", run.flips_top1));
+    return text;
+}
+
+std::string overview(const Analysis& analysis)
+{
+    TextTable table({"run", "probes", "flips", "tied", "flip rate", "95 % interval", "KL(P‖Q) mean", "median", "p99",
+                     "max", "KL(Q‖P) mean", "TV mean", ""});
+    for (const auto& run : analysis.runs) {
+        const auto& w = run.overall;
+        table.add({run.name, fmt::format("{}", w.n + w.n_invalid), fmt::format("{}", w.flips),
+                   fmt::format("{}", w.flips_tied), percent(w.flip_rate),
+                   w.n ? fmt::format("{:.1f}-{:.1f} %", w.flip_interval.low * 100, w.flip_interval.high * 100) : "-",
+                   number(w.kl_pq.mean), number(w.kl_pq.median), number(w.kl_pq.p99), number(w.kl_pq.max),
+                   number(w.kl_qp.mean), number(w.tv.mean), verdict(run)});
+    }
+    return table.text();
+}
+
+std::string windows_table(const Analysis& analysis, const char* title, std::string (*cell)(const WindowStats&))
+{
+    std::vector<std::string> headings{title};
+    const auto& windows = analysis.runs.front().windows;
+    for (const auto& w : windows)
+        headings.push_back(fmt::format("{}-{}", w.start, w.end));
+    TextTable table(std::move(headings));
+    for (const auto& run : analysis.runs) {
+        std::vector<std::string> row{run.name};
+        for (const auto& w : run.windows)
+            row.push_back(cell(w));
+        table.add(std::move(row));
+    }
+    return table.text();
+}
+
+void append_remarks(const Analysis& analysis, std::string& text)
+{
+    std::vector<std::string> remarks = analysis.notices;
+    for (const auto& finding : analysis.baseline->findings)
+        remarks.push_back(analysis.baseline->run_name + ": " + finding.text);
+    for (const auto& run : analysis.runs) {
+        for (const auto& finding : run.trace->findings)
+            remarks.push_back(run.name + ": " + finding.text);
+        for (const auto& finding : run.table->alignment.findings)
+            remarks.push_back(run.name + ": " + finding.text);
+        for (const auto& notice : run.table->notices)
+            remarks.push_back(run.name + ": " + notice);
+    }
+    if (remarks.empty())
+        return;
+    text += "\nTo know\n";
+    for (const auto& remark : remarks)
+        text += "  " + remark + '\n';
+}
+
+void append_method(const Analysis& analysis, std::string& text)
+{
+    std::vector<TracePtr> traces;
+    for (const auto& run : analysis.runs)
+        traces.push_back(run.trace);
+    text += "\nMethod\n";
+    for (const auto& line :
+         method_of(*analysis.baseline, traces, "per probe, pooled over the matched probes of one history"))
+        text += fmt::format("  {:<22}{}\n", line.label, line.value);
+    traces.insert(traces.begin(), analysis.baseline);
+    const auto differences = differing_settings(traces);
+    if (differences.empty())
+        return;
+    text += "\nSettings that differ\n";
+    std::vector<std::string> headings{"setting"};
+    for (const auto& trace : traces)
+        headings.push_back(trace->run_name);
+    TextTable table(std::move(headings));
+    for (const auto& difference : differences) {
+        std::vector<std::string> row{difference.key};
+        for (const auto& value : difference.values) {
+            // Long values (a tensor mix, say) are in `info`; a table is for seeing which differ.
+            row.push_back(shortened(value, 40));
+        }
+        table.add(std::move(row));
+    }
+    text += table.text();
+}
+
+} // namespace
+
+std::string analysis_text(const Analysis& analysis)
+{
+    std::string text = fmt::format("Baseline P: {} ({})\nEngine: {} ({})\nDivergences in nats, at temperature 1.\n\n",
+                                   analysis.baseline->run_name, analysis.baseline->path.string(), analysis.engine,
+                                   analysis.engine_detail);
+    if (analysis.runs.empty())
+        return text + "No run could be compared.\n";
+    text += overview(analysis);
+    if (analysis.runs.front().windows.size() <= 24) {
+        text += fmt::format("\nWindows of {} tokens\n", analysis.window_tokens);
+        text += windows_table(analysis, "flip rate", [](const WindowStats& w) { return percent(w.flip_rate); });
+        text += '\n';
+        text +=
+            windows_table(analysis, "KL(P‖Q) mean, nats", [](const WindowStats& w) { return number(w.kl_pq.mean); });
+    } else {
+        text += fmt::format("\n{} windows of {} tokens: too many for a page; --csv-windows writes them.\n",
+                            analysis.runs.front().windows.size(), analysis.window_tokens);
+    }
+    append_remarks(analysis, text);
+    append_method(analysis, text);
+    return text;
+}
+
+} // namespace flipscope
