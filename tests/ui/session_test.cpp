@@ -72,8 +72,7 @@ private slots:
         const HeatmapGrid grid = session.heatmap();
         QCOMPARE(grid.rows.size(), std::size_t(3));
         QCOMPARE(grid.starts.size(), std::size_t(8));
-        const std::int64_t flips[3][8] = {
-            {0, 0, 5, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 8, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 0}};
+        const std::int64_t flips[3][8] = {{0, 0, 5, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 8, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 0}};
         for (std::size_t r = 0; r < 3; ++r)
             for (std::size_t c = 0; c < 8; ++c) {
                 const HeatmapCell& cell = grid.rows[r].cells[c];
@@ -127,11 +126,9 @@ private slots:
     void failed_run_stays_with_its_problem()
     {
         Session session;
-        const QString other = write(m_folder->path(), {.name = QStringLiteral("other"),
-                                                       .flipsAt = {},
-                                                       .nanAt = {},
-                                                       .changedToken = 77,
-                                                       .settings = {}});
+        const QString other =
+            write(m_folder->path(),
+                  {.name = QStringLiteral("other"), .flipsAt = {}, .nanAt = {}, .changedToken = 77, .settings = {}});
         session.open({m_files[0], other, m_files[1]});
         QVERIFY(idle(session));
         const SessionRun* run = named(session, "other");
@@ -241,8 +238,9 @@ private slots:
         Session session;
         QSignalSpy progress(&session, &Session::progress);
         session.open({base, run});
-        QVERIFY(QTest::qWaitFor([&] { return session.runs().size() == 2 &&
-                                             session.runs()[1].state == SessionRun::State::Working; }, 10000));
+        QVERIFY(QTest::qWaitFor(
+            [&] { return session.runs().size() == 2 && session.runs()[1].state == SessionRun::State::Working; },
+            10000));
         QTest::qWait(100);
         QElapsedTimer timer;
         timer.start();
@@ -271,8 +269,9 @@ private slots:
         {
             Session session;
             session.open({base, run});
-            QVERIFY(QTest::qWaitFor([&] { return session.runs().size() == 2 &&
-                                                 session.runs()[1].state == SessionRun::State::Working; }, 10000));
+            QVERIFY(QTest::qWaitFor(
+                [&] { return session.runs().size() == 2 && session.runs()[1].state == SessionRun::State::Working; },
+                10000));
             timer.start();
         }
         QVERIFY2(timer.elapsed() < 2000, qPrintable(QString::number(timer.elapsed())));

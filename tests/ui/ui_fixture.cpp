@@ -72,7 +72,10 @@ void isolate()
     QCoreApplication::setApplicationName(QStringLiteral("flipscope-test"));
 }
 
-void collectWarnings() { previous = qInstallMessageHandler(collect); }
+void collectWarnings()
+{
+    previous = qInstallMessageHandler(collect);
+}
 
 QStringList takeWarnings()
 {
@@ -103,8 +106,11 @@ QString write(const QString& folder, const MadeTrace& made)
         trace.tokens.text.bytes += vocabulary->text[static_cast<std::size_t>(id)];
         trace.tokens.text.offsets.push_back(trace.tokens.text.bytes.size());
     }
-    trace.spans = {{0, 400, "system", ""}, {400, 900, "user", ""}, {900, 2000, "assistant", ""},
-                   {1200, 1300, "tool_call", "{\"name\":\"show\"}"}, {2000, 4000, "tool", ""}};
+    trace.spans = {{0, 400, "system", ""},
+                   {400, 900, "user", ""},
+                   {900, 2000, "assistant", ""},
+                   {1200, 1300, "tool_call", "{\"name\":\"show\"}"},
+                   {2000, 4000, "tool", ""}};
 
     ProbeSet& probes = trace.probes;
     probes.n_vocab = made.vocab;

@@ -20,8 +20,8 @@ void collectWarnings();
 QStringList takeWarnings();
 
 /// A small made-up session with planted flips, so that every number on the screen is known beforehand.
-/// 4,000 tokens, probes at 0, 32, 64 ... 3,968 (125), 64 ids, float32 rows: the chosen first window is 512 tokens, which
-/// gives 8 windows of 16 probes (13 in the last).
+/// 4,000 tokens, probes at 0, 32, 64 ... 3,968 (125), 64 ids, float32 rows: the chosen first window is 512 tokens,
+/// which gives 8 windows of 16 probes (13 in the last).
 struct MadeTrace {
     QString name;
     std::vector<std::int64_t> flipsAt; ///< positions where the top token is another

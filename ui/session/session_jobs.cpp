@@ -420,7 +420,10 @@ void Session::Private::startEngine()
 
 void Session::Private::engineKnown(const QString& text, const QString& notice)
 {
-    q->m_engineText = text;
+    // The status line names the cause in short; the notice is the whole sentence.
+    static const QString prefix = QStringLiteral("Computing on the CPU: ");
+    const QString cause = notice.startsWith(prefix) ? notice.mid(prefix.size()) : notice;
+    q->m_engineText = text.isEmpty() ? notice : cause.isEmpty() ? text : QStringLiteral("%1: %2").arg(text, cause);
     q->m_engineNotice = notice;
     emit q->engineChanged();
     updateBanners();

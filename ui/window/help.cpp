@@ -99,8 +99,6 @@ void showAbout(QWidget* parent, const Session& session)
     QString text = QStringLiteral("<h2>Flipscope %1</h2><p>%2</p><p><b>%3</b> %4</p>")
                        .arg(QStringLiteral(FLIPSCOPE_VERSION), tr("Shows where copies of a language model part ways."),
                             tr("Computing with:"), engine.toHtmlEscaped());
-    if (!session.engineNotice().isEmpty())
-        text += QStringLiteral("<p>%1</p>").arg(session.engineNotice().toHtmlEscaped());
     text += QStringLiteral("<p>%1</p><p>%2</p>")
                 .arg(tr("Qt %1, metrics version %2").arg(QLatin1String(qVersion())).arg(metrics_version),
                      tr("Free software under the GNU General Public License, version 3 or later; without warranty."));

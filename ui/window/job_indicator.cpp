@@ -45,8 +45,8 @@ JobIndicator::JobIndicator(Session* session, QWidget* parent) : QWidget(parent),
 
 void JobIndicator::showEngine()
 {
-    m_engine->setText(m_session->engineText());
-    m_engine->setToolTip(m_session->engineNotice());
+    m_engine->setText(m_engine->fontMetrics().elidedText(m_session->engineText(), Qt::ElideRight, 360));
+    m_engine->setToolTip(m_session->engineText());
 }
 
 void JobIndicator::setBusy(bool busy)

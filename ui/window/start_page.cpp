@@ -41,7 +41,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent)
     layout->addWidget(label(QStringLiteral("Flipscope"), column, 2.2, false, true));
     layout->addWidget(label(tr("Shows where copies of a language model part ways: how often each run's top token is "
                                "another than the baseline's, how far its distribution has moved, and at which token."),
-                            column, 1.05, true));
+                            column, 1.05));
     layout->addSpacing(14);
 
     auto* buttons = new QHBoxLayout;
