@@ -5,7 +5,8 @@
 
 #include "core/trace/writer.h"
 
-#include <chrono>
+#include <atomic>
+#include <thread>
 
 using namespace flipscope;
 using namespace trace_files;
@@ -29,6 +30,7 @@ private slots:
     void rows_of_a_stopped_capture();
     void reads_outside_are_refused();
     void equal_content_has_equal_keys();
+    void many_threads_read_at_once();
 };
 
 void TraceEncodings::every_encoding_gives_the_same_values_data()
@@ -280,6 +282,27 @@ void TraceEncodings::equal_content_has_equal_keys()
     QVERIFY(key("f32.h5") != key("wrong-attributes.h5")); // so does an attribute
     QVERIFY(key("f16.h5") != key("rows-unwritten.h5"));   // and the positions
     QCOMPARE(key("f16.h5").size(), 32u);
+}
+
+void TraceEncodings::many_threads_read_at_once()
+{
+    for (const char* file : {"f16.h5", "f16-one-chunk-gzip.h5", "f16-odd-chunks.h5", "f16-compact.h5"}) {
+        const auto trace = open_trace(data(file));
+        QVERIFY(trace);
+        std::atomic<int> wrong = 0;
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 4; ++t)
+            threads.emplace_back([&] {
+                for (int i = 0; i < 20; ++i) {
+                    wrong += rows_are(*(*trace)->probes.rows, "float16") ? 0 : 1;
+                    const auto other = open_trace(data("everything.h5"));
+                    wrong += other && (*other)->spans.size() == 3 ? 0 : 1;
+                }
+            });
+        for (auto& thread : threads)
+            thread.join();
+        QCOMPARE(wrong.load(), 0);
+    }
 }
 
 int main(int argc, char** argv)
