@@ -155,7 +155,7 @@ private slots:
         // The panel may go while a row is being read.
     }
 
-    void invalid_infinite_and_dense()
+    void case_55_invalid_infinite_and_dense()
     {
         QTemporaryDir dir;
         Session session;

@@ -172,7 +172,7 @@ private slots:
         QCOMPARE(kept.data(ProbeTableModel::PositionRole).toLongLong(), 0);
     }
 
-    void headers_name_unit_and_meaning()
+    void case_53_direction_and_unit_in_every_header()
     {
         const ProbeTableModel model;
         const int kl = column("kl_pq");

@@ -139,7 +139,7 @@ private slots:
         }
     }
 
-    void joins_the_parts_of_a_character()
+    void case_31_joins_the_parts_of_a_character()
     {
         // 😊 in four tokens of one byte, then a stray byte.
         const HistoryText history(traceOf({"a", "\xF0", "\x9F", "\x98", "\x8A", "b", "\x93"}), nullptr);
