@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What gets installed where, and the packages: `cmake --install build/release`, `cpack --config build/release/CPackConfig.cmake`.
 
-if(TARGET flipscope)
-  install(TARGETS flipscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(TARGETS flipscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET flipscope_cuda)
   # Loaded at run time, and found by its place beside the program: no library that others link.
   install(TARGETS flipscope_cuda LIBRARY DESTINATION lib/flipscope)
