@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/compare_runs.h"
+#include "app/commands/console.h"
+#include "core/analysis/compute.h"
+#include "core/analysis/windows.h"
+#include "core/trace/open.h"
+
+#include <limits>
+
+namespace flipscope {
+
+namespace {
+
+Result<ComparedRun> compute_run(const TracePtr& baseline, const std::string& file, Engine& engine,
+                                const CompareOptions& options, const Job& job)
+{
+    auto run = open_trace(file, job);
+    if (!run)
+        return tl::unexpected(run.error());
+    ComputeOptions how;
+    how.use_cache = !options.no_cache;
+    auto table = compute_table(baseline, *run, engine, how, job);
+    if (!table)
+        return tl::unexpected(table.error());
+    return ComparedRun{*run, *table};
+}
+
+std::string named(const std::string& file, const Error& error)
+{
+    return error.message.find(file) == std::string::npos ? file + ": " + error.message : error.message;
+}
+
+} // namespace
+
+CompareOptions::CompareOptions() : window(default_window_tokens) {}
+
+void add_compare_options(CLI::App& command, CompareOptions& options)
+{
+    command.add_option("FILES", options.files, "The baseline's trace, then one or more runs")
+        ->required()
+        ->expected(2, std::numeric_limits<int>::max())
+        ->type_name("BASE RUN...");
+    command.add_option("--window", options.window, "Tokens per window")
+        ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max(), "positive number of tokens"))
+        ->capture_default_str()
+        ->type_name("TOKENS");
+    command.add_option("--engine", options.engine, "What computes: auto takes the GPU where it works, else the CPU")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
+        ->capture_default_str()
+        ->type_name("auto|cpu|cuda|reference");
+    command.add_option("--threads", options.threads, "Threads of the CPU engine; 0 = one for each core")
+        ->check(CLI::Range(0, 4096, "number of threads"))
+        ->capture_default_str()
+        ->type_name("N");
+    command.add_flag("--no-cache", options.no_cache, "Neither read nor write the cache (also FLIPSCOPE_NO_CACHE=1)");
+}
+
+Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
+{
+    const auto choice = parse_engine(options.engine);
+    if (!choice)
+        return tl::unexpected(choice.error());
+    Compared result;
+    auto baseline = open_trace(options.files.front(), job);
+    if (!baseline)
+        return tl::unexpected(baseline.error());
+    result.baseline = *baseline;
+    auto selection = make_engine({*choice, options.threads});
+    if (!selection)
+        return tl::unexpected(selection.error());
+    Engine& engine = *selection->engine;
+    result.engine = engine.name();
+    result.engine_detail = engine.detail();
+    if (!selection->notice.empty())
+        result.notices.push_back(selection->notice);
+    for (std::size_t i = 1; i < options.files.size(); ++i) {
+        auto computed = compute_run(result.baseline, options.files[i], engine, options, job);
+        if (computed) {
+            result.runs.push_back(std::move(*computed));
+            continue;
+        }
+        if (computed.error().kind == ErrorKind::Cancelled)
+            return tl::unexpected(computed.error());
+        result.problems.push_back({computed.error().kind, named(options.files[i], computed.error())});
+        complain(result.problems.back().message);
+    }
+    return result;
+}
+
+} // namespace flipscope

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/metrics_table.h"
+#include "core/base/job.h"
+#include "core/trace/trace.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace flipscope {
+
+/// What every sub-command that compares runs with a baseline takes.
+struct CompareOptions {
+    std::vector<std::string> files; ///< the baseline, then the runs
+    std::int64_t window;
+    std::string engine = "auto";
+    int threads = 0;
+    bool no_cache = false;
+    CompareOptions();
+};
+
+/// Adds BASE RUN…, --window, --engine, --threads and --no-cache.
+void add_compare_options(CLI::App& command, CompareOptions& options);
+
+/// A run and its numbers.
+struct ComparedRun {
+    TracePtr trace;
+    TablePtr table;
+};
+
+struct Compared {
+    TracePtr baseline;
+    std::vector<ComparedRun> runs; ///< those that could be read and compared
+    std::string engine, engine_detail;
+    std::vector<std::string> notices;
+    std::vector<Error> problems; ///< the others, each already named on stderr
+};
+
+/// Opens and computes. An error ends everything (baseline or engine unusable, Ctrl-C); a run that fails does not.
+Result<Compared> compare_runs(const CompareOptions& options, const Job& job);
+
+} // namespace flipscope

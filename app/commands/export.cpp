@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/commands.h"
+#include "app/commands/compare_runs.h"
+#include "app/commands/console.h"
+#include "core/analysis/heatmap.h"
+#include "core/report/method.h"
+#include "ui/charts/chart_style.h"
+#include "ui/charts/figure.h"
+
+#include <QApplication>
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace flipscope {
+
+namespace {
+
+struct ExportOptions : CompareOptions {
+    std::string chart = "heatmap";
+    std::string metric; ///< empty = the chart's own
+    std::string out;
+    std::string size = "1200x700";
+    std::string theme = "light";
+    int dpi = 96;
+};
+
+int ended(const Error& error)
+{
+    complain(error.message);
+    return exit_code_of(error);
+}
+
+Result<QSize> parse_size(const std::string& text)
+{
+    const QStringList parts = QString::fromStdString(text).split(QLatin1Char('x'));
+    bool wide = false, high = false;
+    const QSize size(parts.value(0).toInt(&wide), parts.value(1).toInt(&high));
+    if (parts.size() != 2 || !wide || !high || size.isEmpty())
+        return fail(ErrorKind::Usage, "--size wants two numbers of pixels, as 1200x700, not \"{}\".", text);
+    return size;
+}
+
+FigureSpec::Chart chart_of(const std::string& name)
+{
+    return name == "flips" ? FigureSpec::Chart::Flips
+           : name == "kl"  ? FigureSpec::Chart::Kl
+                           : FigureSpec::Chart::Heatmap;
+}
+
+std::string metric_of(const ExportOptions& options)
+{
+    if (!options.metric.empty())
+        return options.metric;
+    return options.chart == "kl" ? "kl_pq_mean" : "flip_rate";
+}
+
+void fill(FigureSpec& spec, const Compared& compared, const WindowMetric& metric, std::int64_t window)
+{
+    std::vector<HeatmapInput> inputs;
+    std::vector<TracePtr> traces;
+    for (const ComparedRun& run : compared.runs) {
+        inputs.push_back({run.trace->run_name, run.table, {}});
+        traces.push_back(run.trace);
+    }
+    spec.grid = make_heatmap(*compared.baseline, inputs, metric, window);
+    spec.method = method_of(*compared.baseline, traces,
+                            fmt::format("{} per window of {} tokens of one history", metric.title, window));
+}
+
+int run_export(const ExportOptions& options)
+{
+    const auto metric = find_window_metric(metric_of(options));
+    if (!metric)
+        return ended(metric.error());
+    FigureSpec spec;
+    const auto size = parse_size(options.size);
+    if (!size)
+        return ended(size.error());
+    spec.size = *size;
+    spec.dpi = options.dpi;
+    spec.chart = chart_of(options.chart);
+    spec.theme = options.theme == "dark" ? ChartStyle::Theme::Dark : ChartStyle::Theme::Light;
+    const QString out = QString::fromStdString(options.out);
+    // Asked before anything is computed: a wrong suffix should not cost minutes.
+    if (const auto ok = checkFigure(spec, out); !ok)
+        return ended(ok.error());
+    const std::vector<std::filesystem::path> inputs(options.files.begin(), options.files.end());
+    if (const auto ok = check_outputs(inputs, {options.out}); !ok)
+        return ended(ok.error());
+
+    const ConsoleJob console;
+    const auto compared = compare_runs(options, console.job());
+    if (!compared)
+        return ended(compared.error());
+    for (const std::string& notice : compared->notices)
+        complain(notice);
+    if (compared->runs.empty())
+        return exit_failed;
+    fill(spec, *compared, **metric, options.window);
+
+    // Drawing needs fonts, not a display.
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    std::array<char, 10> name{"flipscope"};
+    std::array<char*, 2> arguments{name.data(), nullptr};
+    int count = 1;
+    const QApplication application(count, arguments.data());
+    loadExportFonts();
+    if (const auto written = exportFigure(spec, out); !written)
+        return ended(written.error());
+    return compared->problems.empty() ? exit_done : exit_failed;
+}
+
+} // namespace
+
+void add_export(CLI::App& app, int& exit_code)
+{
+    const auto options = std::make_shared<ExportOptions>();
+    CLI::App* command = app.add_subcommand("export", "Draw a chart into a file; needs no display");
+    add_compare_options(*command, *options);
+    command->add_option("--chart", options->chart, "What to draw: runs x windows, or a line per run")
+        ->check(CLI::IsMember({"heatmap", "flips", "kl"}))
+        ->capture_default_str()
+        ->type_name("heatmap|flips|kl");
+    command
+        ->add_option("--metric", options->metric,
+                     "What the chart shows: flip_rate, flips_above_margin, {kl_pq,kl_qp,js,tv}_"
+                     "{mean,median,p90,p95,p99,max}, top5_overlap, dp_mean (default: flip_rate, for kl: kl_pq_mean)")
+        ->type_name("NAME");
+    command->add_option("--out", options->out, "The file to write; its suffix decides: .png, .svg, .pdf or .csv")
+        ->required()
+        ->type_name("FILE");
+    command->add_option("--size", options->size, "Size in pixels at 96 dpi")->capture_default_str()->type_name("WxH");
+    command->add_option("--dpi", options->dpi, "Resolution of a PNG")
+        ->check(CLI::Range(24, 1200, "dots per inch"))
+        ->capture_default_str()
+        ->type_name("N");
+    command->add_option("--theme", options->theme, "Colours of paper or of a dark screen")
+        ->check(CLI::IsMember({"light", "dark"}))
+        ->capture_default_str()
+        ->type_name("light|dark");
+    command->callback([options, &exit_code] { exit_code = run_export(*options); });
+}
+
+} // namespace flipscope
