@@ -31,6 +31,12 @@ struct FigureSpec {
 /// Needs a QApplication (platform offscreen will do).
 Result<void> exportFigure(const FigureSpec& spec, const QString& path);
 
+/// What is wrong with the format, the size or the resolution asked for; needs no grid and no QApplication.
+Result<void> checkFigure(const FigureSpec& spec, const QString& path);
+
+/// The least height that spec.size can have at its width, for its runs and its caption. Needs a QApplication.
+int figureMinimumHeight(const FigureSpec& spec);
+
 /// The caption block as lines of text: baseline, runs, metric, direction, unit, window, n, and what is not stated.
 QStringList figureCaption(const FigureSpec& spec);
 

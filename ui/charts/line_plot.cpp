@@ -244,7 +244,7 @@ void LinePlot::rebuild()
 void LinePlot::addLines(int row)
 {
     const auto columns = static_cast<int>(m_grid.starts.size());
-    QPen pen(colorOf(row), 1.8);
+    QPen pen(colorOf(row), columns > 400 ? 1.2 : 1.8);
     pen.setJoinStyle(Qt::RoundJoin);
     pen.setCapStyle(Qt::RoundCap);
     for (int column = 0; column < columns; ++column) {
@@ -260,6 +260,13 @@ void LinePlot::addLines(int row)
         line->setPointsVisible(false);
         m_lines << line;
     }
+}
+
+double LinePlot::minimumHeight() const
+{
+    const double line = QFontMetricsF(chart_paint::font(m_style, 12)).height() + 3;
+    const double plot = std::max(90.0, line * static_cast<double>(m_grid.rows.size()));
+    return chart_paint::margin + chart_paint::headerHeight + 16 + plot + chart_paint::tokenAxisHeight + 4;
 }
 
 void LinePlot::layOut()

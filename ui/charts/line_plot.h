@@ -37,7 +37,8 @@ public:
     QString toolTipAt(const QPointF& point) const;
     /// The line that follows the mouse; not part of the scene, so that the scene can be kept as a picture.
     void paintHover(QPainter& p, int column, int row) const;
-    static constexpr double leastHeight = 120;
+    /// Height that the legend of all runs needs.
+    double minimumHeight() const;
 
 private:
     class Layer;

@@ -21,15 +21,16 @@ constexpr double marks_height = 14;
 
 struct Kind {
     const char* name;
+    const char* brief; ///< where the name does not fit
     QRgb light, dark;
 };
 
 // Quiet tints; a letter or word stands in every bar that has room, and the tool tip always says the kind.
-constexpr std::array<Kind, 5> segmentKinds{{{"system", 0xd5dae0, 0x4a525b},
-                                            {"user", 0xbcd7f0, 0x2f567c},
-                                            {"assistant", 0xcbe5cf, 0x2f5f43},
-                                            {"tool", 0xf3dcb6, 0x6d5321},
-                                            {"thinking", 0xdccff0, 0x544078}}};
+constexpr std::array<Kind, 5> segmentKinds{{{"system", "sys", 0xd5dae0, 0x4a525b},
+                                            {"user", "usr", 0xbcd7f0, 0x2f567c},
+                                            {"assistant", "asst", 0xcbe5cf, 0x2f5f43},
+                                            {"tool", "tool", 0xf3dcb6, 0x6d5321},
+                                            {"thinking", "", 0xdccff0, 0x544078}}};
 
 bool drawn(const Span& span)
 {
@@ -49,6 +50,15 @@ QColor fillOf(const std::string& kind, const ChartStyle& style)
             return QColor::fromRgb(dark ? k.dark : k.light);
     }
     return style.missing;
+}
+
+QString briefly(const QString& kind)
+{
+    for (const Kind& k : segmentKinds) {
+        if (kind == QLatin1StringView(k.name))
+            return QLatin1StringView(k.brief);
+    }
+    return kind.left(4);
 }
 
 /// x of a token; windows are equally wide, also the last one that the history's end cuts short.
@@ -109,7 +119,7 @@ void paintBar(QPainter& p, const QRectF& bar, const QString& kind, const ChartSt
     const QFontMetricsF metrics(font);
     QString word = kind;
     if (metrics.horizontalAdvance(word) + 8 > bar.width())
-        word = kind.left(4);
+        word = briefly(kind);
     if (metrics.horizontalAdvance(word) + 6 > bar.width())
         word = kind.left(1);
     if (metrics.horizontalAdvance(word) + 4 <= bar.width())
