@@ -44,7 +44,7 @@ program, engine, folder = sys.argv[1:]
 planted = json.load(open(folder + "/planted.json"))
 started = time.monotonic()
 subprocess.run([program, "analyze", folder + "/base.h5", folder + "/run-1.h5", "--engine", engine, "--no-cache", "--window",
-                str(planted["window_tokens"]), "--json", folder + "/analysis.json"], check=True)
+                str(planted["window_tokens"]), "--json", folder + "/analysis.json"], check=True, stdout=subprocess.DEVNULL)
 seconds = time.monotonic() - started
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024  # what /usr/bin/time calls maximum resident set size
 
