@@ -7,6 +7,7 @@
 #include "ui/models/history_search.h"
 #include "ui/models/token_glyphs.h"
 #include "ui/views/token_area.h"
+#include "ui/views/token_gutter.h"
 #include "ui/views/token_view.h"
 
 #include <QElapsedTimer>
@@ -191,6 +192,22 @@ private slots:
         QVERIFY(search.find(QStringLiteral("nowhere")).empty());
         QVERIFY(search.find(QString()).empty());
         QCOMPARE(search.find(QStringLiteral("#3")), (std::vector<M>{{3, 3}}));
+    }
+
+    void headings_of_spans()
+    {
+        const std::vector<Span> spans{{0, 50, "system", ""},
+                                      {50, 90, "assistant", ""},
+                                      {50, 60, "thinking", ""},
+                                      {64, 90, "chunk", ""},
+                                      {70, 80, "tool_call", ""}};
+        QCOMPARE(spanStarting(spans, 0, 10), &spans[0]);
+        QCOMPARE(spanStarting(spans, 1, 10), nullptr);
+        QCOMPARE(spanStarting(spans, 45, 55), &spans[2]);
+        QCOMPARE(spanStarting(spans, 61, 69), nullptr);   // a chunk of the prefill means nothing to the text
+        QCOMPARE(spanStarting(spans, 65, 90), &spans[4]); // it ends on the same line
+        QCOMPARE(spansAt(spans, 75), (std::vector<const Span*>{&spans[1], &spans[4]}));
+        QVERIFY(spansAt(spans, 95).empty());
     }
 
     void colours_follow_the_metric()

@@ -64,12 +64,7 @@ void TokenArea::paintGutter(QPainter& painter, const TokenLayout::Line& line, qr
     if (line.pieces.front().first)
         painter.drawText(numbers, Qt::AlignRight | Qt::AlignVCenter, groupedText(first));
     // The heading stands where a span starts, and on the top line, so that it is never out of sight.
-    const Span* heading = nullptr;
-    const auto ending = spansAt(spans, last);
-    for (const Span* span : ending) {
-        if (span->start >= first && (span->start > first || line.pieces.front().first))
-            heading = span;
-    }
+    const Span* heading = spanStarting(spans, line.pieces.front().first ? first : first + 1, last);
     if (!heading && top && !inside.empty())
         heading = inside.back();
     if (heading) {

@@ -22,6 +22,21 @@ std::vector<const Span*> spansAt(const std::vector<Span>& spans, qint64 token)
     return found;
 }
 
+const Span* spanStarting(const std::vector<Span>& spans, qint64 first, qint64 last)
+{
+    const Span* found = nullptr;
+    for (const Span& span : spans) {
+        if (span.start > last)
+            break; // sorted by start
+        if (span.start < first || span.kind == "chunk")
+            continue;
+        // Of spans that start together the shorter lies inside.
+        if (!found || span.start > found->start || span.end <= found->end)
+            found = &span;
+    }
+    return found;
+}
+
 QString spanHeading(const Span& span)
 {
     static const std::pair<const char*, QString> names[] = {{"assistant", QStringLiteral("asst")},
