@@ -32,6 +32,13 @@ int open_window(int&, char**, const std::vector<std::string>&, const std::string
 }
 #endif
 
+/// "flipscope analyze", as far as the command line got.
+std::string command_of(const CLI::App& app)
+{
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
+}
+
 int run_program(int argc, char** argv)
 {
     CLI::App app("Shows where two copies of a language model part ways: divergence of runs from a baseline along one "
@@ -42,7 +49,8 @@ int run_program(int argc, char** argv)
     app.require_subcommand(0, 1);
     std::vector<std::string> files;
     std::string baseline;
-    app.add_option("FILE", files, "Traces or folders to open in the window; the first trace is the baseline");
+    app.add_option("FILE", files, "Traces or folders to open in the window; the first trace is the baseline")
+        ->type_name("");
     app.add_option("--baseline", baseline, "The trace that the others are compared with")->type_name("FILE");
     int exit_code = exit_done;
     add_info(app, exit_code);
@@ -50,11 +58,17 @@ int run_program(int argc, char** argv)
 #if FLIPSCOPE_UI
     add_export(app, exit_code);
 #endif
+    for (CLI::App* command : app.get_subcommands({}))
+        command->set_version_flag("--version", "flipscope " FLIPSCOPE_VERSION);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
-        // CLI11 prints help and version to stdout and complaints to stderr; its own codes are not ours.
-        return app.exit(e) == 0 ? exit_done : exit_usage;
+        if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+            app.exit(e); // prints the help or the version
+            return exit_done;
+        }
+        complain(fmt::format("{}. See {} --help.", e.what(), command_of(app)));
+        return exit_usage;
     }
     if (app.get_subcommands().empty())
         return open_window(argc, argv, files, baseline);

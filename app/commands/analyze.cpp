@@ -65,8 +65,7 @@ int ended(const Error& error)
 
 int run_analyze(const AnalyzeOptions& options)
 {
-    const std::vector<std::filesystem::path> inputs(options.files.begin(), options.files.end());
-    if (const auto ok = check_outputs(inputs, {options.json, options.csv_windows, options.csv_probes}); !ok)
+    if (const auto ok = check_outputs(options.inputs(), {options.json, options.csv_windows, options.csv_probes}); !ok)
         return ended(ok.error());
 
     const ConsoleJob console;

@@ -35,14 +35,21 @@ std::string named(const std::string& file, const Error& error)
 
 CompareOptions::CompareOptions() : window(default_window_tokens) {}
 
+std::vector<std::filesystem::path> CompareOptions::inputs() const
+{
+    std::vector<std::filesystem::path> all(runs.begin(), runs.end());
+    all.emplace_back(baseline);
+    return all;
+}
+
 void add_compare_options(CLI::App& command, CompareOptions& options)
 {
-    command.add_option("FILES", options.files, "The baseline's trace, then one or more runs")
+    command.add_option("BASE", options.baseline, "The baseline's trace: P")->required()->type_name("");
+    command.add_option("RUN", options.runs, "Traces of the runs that are compared with it: Q")
         ->required()
-        ->expected(2, std::numeric_limits<int>::max())
-        ->type_name("BASE RUN...");
+        ->type_name("");
     command.add_option("--window", options.window, "Tokens per window")
-        ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max(), "positive number of tokens"))
+        ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max(), ">= 1"))
         ->capture_default_str()
         ->type_name("TOKENS");
     command.add_option("--engine", options.engine, "What computes: auto takes the GPU where it works, else the CPU")
@@ -50,7 +57,7 @@ void add_compare_options(CLI::App& command, CompareOptions& options)
         ->capture_default_str()
         ->type_name("auto|cpu|cuda|reference");
     command.add_option("--threads", options.threads, "Threads of the CPU engine; 0 = one for each core")
-        ->check(CLI::Range(0, 4096, "number of threads"))
+        ->check(CLI::Range(0, 4096, "0..4096"))
         ->capture_default_str()
         ->type_name("N");
     command.add_flag("--no-cache", options.no_cache, "Neither read nor write the cache (also FLIPSCOPE_NO_CACHE=1)");
@@ -62,9 +69,9 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     if (!choice)
         return tl::unexpected(choice.error());
     Compared result;
-    auto baseline = open_trace(options.files.front(), job);
+    auto baseline = open_trace(options.baseline, job);
     if (!baseline)
-        return tl::unexpected(baseline.error());
+        return fail(baseline.error().kind, "{}", named(options.baseline, baseline.error()));
     result.baseline = *baseline;
     auto selection = make_engine({*choice, options.threads});
     if (!selection)
@@ -74,15 +81,15 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     result.engine_detail = engine.detail();
     if (!selection->notice.empty())
         result.notices.push_back(selection->notice);
-    for (std::size_t i = 1; i < options.files.size(); ++i) {
-        auto computed = compute_run(result.baseline, options.files[i], engine, options, job);
+    for (const std::string& file : options.runs) {
+        auto computed = compute_run(result.baseline, file, engine, options, job);
         if (computed) {
             result.runs.push_back(std::move(*computed));
             continue;
         }
         if (computed.error().kind == ErrorKind::Cancelled)
             return tl::unexpected(computed.error());
-        result.problems.push_back({computed.error().kind, named(options.files[i], computed.error())});
+        result.problems.push_back({computed.error().kind, named(file, computed.error())});
         complain(result.problems.back().message);
     }
     return result;

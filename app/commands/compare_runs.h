@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,14 @@ namespace flipscope {
 
 /// What every sub-command that compares runs with a baseline takes.
 struct CompareOptions {
-    std::vector<std::string> files; ///< the baseline, then the runs
+    std::string baseline;
+    std::vector<std::string> runs;
     std::int64_t window;
     std::string engine = "auto";
     int threads = 0;
     bool no_cache = false;
     CompareOptions();
+    std::vector<std::filesystem::path> inputs() const; ///< all files that are read
 };
 
 /// Adds BASE RUN…, --window, --engine, --threads and --no-cache.

@@ -87,8 +87,7 @@ int run_export(const ExportOptions& options)
     // Asked before anything is computed: a wrong suffix should not cost minutes.
     if (const auto ok = checkFigure(spec, out); !ok)
         return ended(ok.error());
-    const std::vector<std::filesystem::path> inputs(options.files.begin(), options.files.end());
-    if (const auto ok = check_outputs(inputs, {options.out}); !ok)
+    if (const auto ok = check_outputs(options.inputs(), {options.out}); !ok)
         return ended(ok.error());
 
     const ConsoleJob console;

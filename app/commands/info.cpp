@@ -43,7 +43,7 @@ void add_info(CLI::App& app, int& exit_code)
 {
     const auto options = std::make_shared<InfoOptions>();
     CLI::App* command = app.add_subcommand("info", "What is in a trace, and what can be computed from it");
-    command->add_option("FILE", options->file, "The trace")->required();
+    command->add_option("FILE", options->file, "The trace")->required()->type_name("");
     command->add_flag("--json", options->json, "Print JSON");
     command->callback([options, &exit_code] { exit_code = run_info(*options); });
 }

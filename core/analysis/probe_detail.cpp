@@ -236,8 +236,11 @@ Result<ProbeDetail> probe_detail(const Trace& baseline, const Trace& run, std::i
         [](const auto& a, const auto& b) { return a.first > b.first || (a.first == b.first && a.second < b.second); });
     for (std::size_t i = 0; i < shown && terms.all[i].first > 0; ++i)
         detail.largest_terms.push_back(share_of(terms.all[i].second, *p, *q));
-    if (position + 1 < static_cast<std::int64_t>(baseline.tokens.ids.size()))
-        detail.next = share_of(baseline.tokens.ids[static_cast<std::size_t>(position + 1)], *p, *q);
+    // The history's own next token, from whichever of the two histories goes on.
+    const auto next = static_cast<std::size_t>(position) + 1;
+    for (const auto* ids : {&run.tokens.ids, &baseline.tokens.ids})
+        if (next < ids->size())
+            detail.next = share_of((*ids)[next], *p, *q);
     if (!p->full || !q->full) {
         // Of lists only the coarsened distributions can be compared: the same lower bound as in the metrics table.
         const auto as_list = [](const Side& side, const Side& other) {

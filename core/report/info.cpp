@@ -120,7 +120,7 @@ std::string info_text(const Trace& trace)
 {
     std::string text;
     const auto line = [&](std::string_view label, const std::string& value) {
-        text += fmt::format("{:<14}{}\n", label, value.empty() ? "not stated" : value);
+        text += fmt::format("{:<14}{}\n", label, value.empty() ? "not stated" : visible(value));
     };
     const auto set_text = [](const ProbeSet& set) {
         if (set.positions.empty())
@@ -152,7 +152,7 @@ std::string info_text(const Trace& trace)
     if (trace.run.empty())
         text += "  not stated\n";
     for (const auto& [key, value] : trace.run)
-        text += fmt::format("  {:<28}{}\n", key, visible(value));
+        text += fmt::format("  {:<28}{}\n", visible(key), visible(value));
     const auto a = abilities(trace);
     text += "\nWhat can be done with it\n";
     for (const auto& can : a.can)
@@ -162,7 +162,7 @@ std::string info_text(const Trace& trace)
     if (!trace.findings.empty())
         text += "\nTo know\n";
     for (const auto& finding : trace.findings)
-        text += "  " + finding.text + '\n';
+        text += "  " + visible(finding.text) + '\n';
     return text;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/method.h"
 #include "core/report/report.h"
+#include "core/text/token_text.h"
 #include "core/text/utf8.h"
 
 #include <algorithm>
@@ -85,15 +86,16 @@ std::string verdict(const RunAnalysis& run)
 
 std::string overview(const Analysis& analysis)
 {
-    TextTable table({"run", "probes", "flips", "tied", "flip rate", "95 % interval", "KL(P‖Q) mean", "median", "p99",
-                     "max", "KL(Q‖P) mean", "TV mean", ""});
+    TextTable table({"run", "probes", "flips", "tied", "flip rate", "95 % interval", "KL(P‖Q) mean/nats",
+                     "KL(P‖Q) median/nats", "KL(P‖Q) p99/nats", "KL(P‖Q) max/nats", "KL(Q‖P) mean/nats",
+                     "TV(P,Q) mean/%", ""});
     for (const auto& run : analysis.runs) {
         const auto& w = run.overall;
-        table.add({run.name, fmt::format("{}", w.n + w.n_invalid), fmt::format("{}", w.flips),
+        table.add({visible(run.name), fmt::format("{}", w.n + w.n_invalid), fmt::format("{}", w.flips),
                    fmt::format("{}", w.flips_tied), percent(w.flip_rate),
                    w.n ? fmt::format("{:.1f}-{:.1f} %", w.flip_interval.low * 100, w.flip_interval.high * 100) : "-",
                    number(w.kl_pq.mean), number(w.kl_pq.median), number(w.kl_pq.p99), number(w.kl_pq.max),
-                   number(w.kl_qp.mean), number(w.tv.mean), verdict(run)});
+                   number(w.kl_qp.mean), number(100 * w.tv.mean), verdict(run)});
     }
     return table.text();
 }
@@ -106,7 +108,7 @@ std::string windows_table(const Analysis& analysis, const char* title, std::stri
         headings.push_back(fmt::format("{}-{}", w.start, w.end));
     TextTable table(std::move(headings));
     for (const auto& run : analysis.runs) {
-        std::vector<std::string> row{run.name};
+        std::vector<std::string> row{visible(run.name)};
         for (const auto& w : run.windows)
             row.push_back(cell(w));
         table.add(std::move(row));
@@ -131,7 +133,7 @@ void append_remarks(const Analysis& analysis, std::string& text)
         return;
     text += "\nTo know\n";
     for (const auto& remark : remarks)
-        text += "  " + remark + '\n';
+        text += "  " + visible(remark) + '\n';
 }
 
 void append_method(const Analysis& analysis, std::string& text)
@@ -142,7 +144,7 @@ void append_method(const Analysis& analysis, std::string& text)
     text += "\nMethod\n";
     for (const auto& line :
          method_of(*analysis.baseline, traces, "per probe, pooled over the matched probes of one history"))
-        text += fmt::format("  {:<22}{}\n", line.label, line.value);
+        text += fmt::format("  {:<22}{}\n", line.label, visible(line.value));
     traces.insert(traces.begin(), analysis.baseline);
     const auto differences = differing_settings(traces);
     if (differences.empty())
@@ -150,13 +152,13 @@ void append_method(const Analysis& analysis, std::string& text)
     text += "\nSettings that differ\n";
     std::vector<std::string> headings{"setting"};
     for (const auto& trace : traces)
-        headings.push_back(trace->run_name);
+        headings.push_back(visible(trace->run_name));
     TextTable table(std::move(headings));
     for (const auto& difference : differences) {
-        std::vector<std::string> row{difference.key};
+        std::vector<std::string> row{visible(difference.key)};
         for (const auto& value : difference.values) {
             // Long values (a tensor mix, say) are in `info`; a table is for seeing which differ.
-            row.push_back(shortened(value, 40));
+            row.push_back(shortened(visible(value), 40));
         }
         table.add(std::move(row));
     }
@@ -168,8 +170,8 @@ void append_method(const Analysis& analysis, std::string& text)
 std::string analysis_text(const Analysis& analysis)
 {
     std::string text = fmt::format("Baseline P: {} ({})\nEngine: {} ({})\nDivergences in nats, at temperature 1.\n\n",
-                                   analysis.baseline->run_name, analysis.baseline->path.string(), analysis.engine,
-                                   analysis.engine_detail);
+                                   visible(analysis.baseline->run_name), visible(analysis.baseline->path.string()),
+                                   analysis.engine, analysis.engine_detail);
     if (analysis.runs.empty())
         return text + "No run could be compared.\n";
     text += overview(analysis);
