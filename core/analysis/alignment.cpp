@@ -33,9 +33,9 @@ std::string token_at(const Trace& trace, std::size_t i)
 {
     const std::int32_t id = trace.tokens.ids[i];
     if (i < trace.tokens.text.size())
-        return fmt::format("{} \"{}\"", id, visible(trace.tokens.text[i]));
+        return fmt::format("{} “{}”", id, visible(trace.tokens.text[i]));
     if (id >= 0 && trace.vocabulary && static_cast<std::size_t>(id) < trace.vocabulary->text.size())
-        return fmt::format("{} \"{}\"", id, visible(trace.vocabulary->text[static_cast<std::size_t>(id)]));
+        return fmt::format("{} “{}”", id, visible(trace.vocabulary->text[static_cast<std::size_t>(id)]));
     return fmt::format("{} (text not stored)", id);
 }
 

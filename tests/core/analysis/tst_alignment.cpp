@@ -53,11 +53,11 @@ private slots:
         p.tokens.text = made::strings({"a", "b", " show", "d"});
         const auto a = align(p, q);
         QCOMPARE(a.error().kind, ErrorKind::NotComparable);
-        QVERIFY2(says(a.error().message, {"position 2", "3 \"␣show\" in base", "9 (text not stored) in kv8"}),
+        QVERIFY2(says(a.error().message, {"position 2", "3 “␣show” in base", "9 (text not stored) in kv8"}),
                  a.error().message.c_str());
         q.vocabulary = std::make_shared<Vocabulary>(
             Vocabulary{made::strings({"0", "1", "2", "3", "4", "5", "6", "7", "8", "\xE2\x9C"}), {}});
-        QVERIFY(says(align(p, q).error().message, {"9 \"‹E2 9C›\" in kv8"}));
+        QVERIFY(says(align(p, q).error().message, {"9 “‹E2 9C›” in kv8"}));
     }
     void doubled_first_token_offers_a_shift()
     {
