@@ -4,12 +4,12 @@
 // One probe in FP64 vectors. This file is compiled once for each vector width (Highway's foreach_target) and the widest
 // that the processor has is taken at run time.
 //
-// The row pair is visited in three passes over chunks that are widened to doubles and stay in the first-level cache:
-//   1. what needs no exponential: odd values, maxima, the ten largest of both rows, max |l - k|;
-//   2. S = sum exp(l - max) of both rows, hence the log-sum-exps;
-//   3. the sums. With x = ln q - ln p, KL(P||Q) = sum p (e^x - 1 - x): equal to sum p (ln p - ln q), but every term is
-//      >= 0 and an error in the log-sum-exps enters only in second order, so that nothing cancels (form B of the
-//      manual).
+// The row pair is visited twice, in chunks that are widened to doubles and stay in the first-level cache:
+//   1. odd values, maxima, the ten largest of both rows, max |l - k|, and S = sum exp(l - max) with the maximum so far;
+//   2. the divergences. With p = exp(l - max_p) / S_p, q likewise and x = ln q - ln p, KL(P||Q) = sum p (e^x - 1 - x):
+//      equal to sum p (ln p - ln q), but every term is >= 0 and an error in x's constant part enters only in second
+//      order, so that nothing cancels (form B of the manual). x comes from the logits and ln(S_q / S_p), never from
+//      log-sum-exps, whose size would cost digits.
 #include "core/engine/cpu_kernel.h"
 #include "core/engine/row_facts.h"
 #include "core/engine/top_list.h"
@@ -21,20 +21,20 @@
 #define HWY_TARGET_INCLUDE "core/engine/cpu_kernel.cpp"
 #include <hwy/foreach_target.h>
 // Must come after foreach_target.h.
-#include <hwy/contrib/math/math-inl.h>
+#include "core/engine/cpu_math-inl.h"
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace flipscope {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<double>;
-using V = hn::Vec<D>;
-
 constexpr std::size_t chunk_size = 512; // 2 x 4 KiB of doubles; a multiple of every vector width
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-constexpr double small_x = 0.5; // below, e^x - 1 - x comes from its series
+constexpr double lowest = -1e300; ///< stands for -inf where arithmetic must stay finite
+
+/// Has this vector width instructions for float16, which are right for every value?
+constexpr bool converts_float16 =
+    HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON;
 
 /// Widens n logits from `first` on, exactly; fills up to a whole vector with -inf (probability 0, equal on both sides).
 HWY_ATTR void widen_chunk(const std::byte* row, LogitType type, std::size_t first, std::size_t n, double* out)
@@ -42,7 +42,7 @@ HWY_ATTR void widen_chunk(const std::byte* row, LogitType type, std::size_t firs
     const D d;
     const hn::Rebind<float, D> df;
     const hn::Rebind<std::uint16_t, D> d16;
-    const hn::Rebind<hwy::float16_t, D> dh;
+    [[maybe_unused]] const hn::Rebind<hwy::float16_t, D> dh;
     const hn::Rebind<std::uint32_t, D> d32;
     const std::size_t lanes = hn::Lanes(d);
     const std::size_t whole = n / lanes * lanes;
@@ -56,9 +56,15 @@ HWY_ATTR void widen_chunk(const std::byte* row, LogitType type, std::size_t firs
         break;
     }
     case LogitType::F16: {
-        const auto* in = reinterpret_cast<const hwy::float16_t*>(row) + first;
-        for (std::size_t i = 0; i < whole; i += lanes)
-            hn::Store(hn::PromoteTo(d, hn::PromoteTo(df, hn::LoadU(dh, in + i))), d, out + i);
+        // Where there is no instruction for it, Highway's own conversion takes infinities and NaN for large numbers.
+        if constexpr (converts_float16) {
+            const auto* in = reinterpret_cast<const hwy::float16_t*>(row) + first;
+            for (std::size_t i = 0; i < whole; i += lanes)
+                hn::Store(hn::PromoteTo(d, hn::PromoteTo(df, hn::LoadU(dh, in + i))), d, out + i);
+        } else {
+            for (std::size_t i = 0; i < whole; ++i)
+                out[i] = widen(row, type, first + i);
+        }
         break;
     }
     case LogitType::F32: {
@@ -95,181 +101,195 @@ HWY_ATTR void for_each_chunk(const RowPair& pair, const Visit& visit)
     }
 }
 
+/// S = sum exp(l - max) and T = sum (l - max) exp(l - max) over the elements seen so far, by lanes.
+struct Weights {
+    double max = minus_infinity;
+    V sum, slope; // set by clear(): an implicit constructor is not compiled for the vector width
+
+    HWY_ATTR void clear() { sum = slope = hn::Zero(D()); }
+
+    /// Moves to a larger maximum. From -inf there is nothing to move yet.
+    HWY_ATTR void raise(double new_max)
+    {
+        if (max != minus_infinity) {
+            const double down = max - new_max, factor = std::exp(down);
+            slope = hn::Mul(set(factor), hn::MulAdd(set(down), sum, slope));
+            sum = hn::Mul(set(factor), sum);
+        }
+        max = new_max;
+    }
+
+    HWY_ATTR void add(V l)
+    {
+        const V y = hn::Max(hn::Sub(l, set(max)), set(lowest)); // finite, so that 0 y is 0
+        const V w = exp_below_zero(y);
+        sum = hn::Add(sum, w);
+        slope = hn::MulAdd(w, y, slope);
+    }
+
+    HWY_ATTR double total() const { return hn::GetLane(hn::SumOfLanes(D(), sum)); }
+    /// ln S - T / S: both parts are >= 0.
+    HWY_ATTR double entropy() const
+    {
+        const double s = total();
+        return std::log(s) - hn::GetLane(hn::SumOfLanes(D(), slope)) / s;
+    }
+};
+
 struct FirstPass {
-    bool has_nan = false, has_plus_infinity = false;
+    bool valid = true;
     bool q_zero_where_p = false, p_zero_where_q = false; ///< -inf on one side alone
     double max_abs_difference = 0;
     TopList<10> top_p, top_q;
+    Weights p, q;
 };
 
-/// Offers what may enter the list: most chunks hold nothing above its threshold and cost one comparison a vector.
+/// Offers what may enter the list: few chunks hold anything above its threshold.
 HWY_ATTR void offer_chunk(const double* values, std::size_t n, std::size_t first, TopList<10>& list)
 {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t i = 0; i < n; i += lanes) {
-        if (list.full() && hn::AllFalse(d, hn::Gt(hn::Load(d, values + i), hn::Set(d, list.threshold()))))
+        if (list.full() && hn::AllFalse(d, hn::Gt(hn::Load(d, values + i), set(list.threshold()))))
             continue;
         for (std::size_t j = i; j < std::min(n, i + lanes); ++j)
             list.offer(values[j], static_cast<std::int32_t>(first + j));
     }
 }
 
-HWY_ATTR FirstPass first_pass(const RowPair& pair)
+/// -inf on one side alone, in a chunk that has a -inf somewhere.
+HWY_ATTR void note_zeros(const double* l, const double* k, std::size_t n, FirstPass& facts)
+{
+    for (std::size_t i = 0; i < n; ++i) {
+        facts.q_zero_where_p |= k[i] == minus_infinity && l[i] != minus_infinity;
+        facts.p_zero_where_q |= l[i] == minus_infinity && k[i] != minus_infinity;
+    }
+}
+
+HWY_ATTR void first_pass(const RowPair& pair, FirstPass& facts)
 {
     const D d;
-    FirstPass result;
+    V largest = hn::Zero(d);
+    facts.p.clear();
+    facts.q.clear();
     for_each_chunk(pair, [&](std::size_t n, std::size_t first, const double* l, const double* k) HWY_ATTR {
-        V largest = hn::Set(d, result.max_abs_difference);
-        auto nan = hn::Lt(largest, largest), infinite = nan, only_p = nan, only_q = nan;
-        const V plus = hn::Set(d, -minus_infinity), minus = hn::Set(d, minus_infinity);
+        if (!facts.valid)
+            return;
+        V max_p = set(minus_infinity), max_q = max_p, min = set(-minus_infinity), chunk_largest = hn::Zero(d);
+        auto finite = hn::Eq(max_p, max_p);
+        const V plus = set(-minus_infinity);
+        // The last vector is filled up with -inf; only whole chunks may take their minimum for the logits'.
         for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
             const V a = hn::Load(d, l + i), b = hn::Load(d, k + i);
-            nan = hn::Or(nan, hn::Or(hn::IsNaN(a), hn::IsNaN(b))); // Ne(a, a) is false for a NaN
-            infinite = hn::Or(infinite, hn::Or(hn::Eq(a, plus), hn::Eq(b, plus)));
-            const auto a_zero = hn::Eq(a, minus), b_zero = hn::Eq(b, minus);
-            only_p = hn::Or(only_p, hn::AndNot(a_zero, b_zero));
-            only_q = hn::Or(only_q, hn::AndNot(b_zero, a_zero));
-            // Equal values (infinities too) differ by 0.
-            largest = hn::Max(largest, hn::IfThenZeroElse(hn::Eq(a, b), hn::Abs(hn::Sub(a, b))));
+            finite = hn::And(finite, hn::And(hn::Lt(a, plus), hn::Lt(b, plus))); // false for +inf and NaN
+            max_p = hn::Max(max_p, a);
+            max_q = hn::Max(max_q, b);
+            min = hn::Min(min, hn::Min(a, b));
+            chunk_largest = hn::Max(chunk_largest, hn::Abs(hn::Sub(a, b))); // -inf on both sides: mended below
         }
-        result.has_nan = result.has_nan || !hn::AllFalse(d, nan);
-        result.has_plus_infinity = result.has_plus_infinity || !hn::AllFalse(d, infinite);
-        result.q_zero_where_p = result.q_zero_where_p || !hn::AllFalse(d, only_p);
-        result.p_zero_where_q = result.p_zero_where_q || !hn::AllFalse(d, only_q);
-        result.max_abs_difference = hn::GetLane(hn::MaxOfLanes(d, largest));
-        if (result.has_nan)
+        facts.valid = hn::AllTrue(d, finite);
+        if (!facts.valid)
             return;
-        offer_chunk(l, n, first, result.top_p);
-        offer_chunk(k, n, first, result.top_q);
-    });
-    return result;
-}
-
-struct LogSumExps {
-    double p, q;
-};
-
-HWY_ATTR LogSumExps log_sum_exps(const RowPair& pair, double max_p, double max_q)
-{
-    const D d;
-    V sum_p = hn::Zero(d), sum_q = hn::Zero(d);
-    const V shift_p = hn::Set(d, max_p), shift_q = hn::Set(d, max_q);
-    for_each_chunk(pair, [&](std::size_t n, std::size_t, const double* l, const double* k) HWY_ATTR {
-        for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
-            sum_p = hn::Add(sum_p, hn::Exp(d, hn::Sub(hn::Load(d, l + i), shift_p)));
-            sum_q = hn::Add(sum_q, hn::Exp(d, hn::Sub(hn::Load(d, k + i), shift_q)));
+        if (hn::GetLane(hn::MinOfLanes(d, min)) == minus_infinity) {
+            note_zeros(l, k, n, facts);
+            chunk_largest = hn::Zero(d);
+            for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+                const V a = hn::Load(d, l + i), b = hn::Load(d, k + i);
+                chunk_largest = hn::Max(chunk_largest, hn::IfThenZeroElse(hn::Eq(a, b), hn::Abs(hn::Sub(a, b))));
+            }
         }
+        largest = hn::Max(largest, chunk_largest);
+        const double chunk_p = hn::GetLane(hn::MaxOfLanes(d, max_p)), chunk_q = hn::GetLane(hn::MaxOfLanes(d, max_q));
+        if (!facts.top_p.full() || chunk_p > facts.top_p.threshold())
+            offer_chunk(l, n, first, facts.top_p);
+        if (!facts.top_q.full() || chunk_q > facts.top_q.threshold())
+            offer_chunk(k, n, first, facts.top_q);
+        if (chunk_p > facts.p.max)
+            facts.p.raise(chunk_p);
+        if (chunk_q > facts.q.max)
+            facts.q.raise(chunk_q);
+        // Before the first finite logit there is nothing to add.
+        if (facts.p.max != minus_infinity)
+            for (std::size_t i = 0; i < n; i += hn::Lanes(d))
+                facts.p.add(hn::Load(d, l + i));
+        if (facts.q.max != minus_infinity)
+            for (std::size_t i = 0; i < n; i += hn::Lanes(d))
+                facts.q.add(hn::Load(d, k + i));
     });
-    return {max_p + std::log(hn::GetLane(hn::SumOfLanes(d, sum_p))),
-            max_q + std::log(hn::GetLane(hn::SumOfLanes(d, sum_q)))};
-}
-
-/// (e^x - 1 - x) / x^2 for |x| < small_x: its Taylor series to x^13, the rest is below 1e-15 of it.
-HWY_ATTR V series_exp(V x)
-{
-    const D d;
-    double factorial = 87178291200.0; // 14!
-    V r = hn::Set(d, 1 / factorial);
-    for (int i = 14; i > 2; --i) {
-        factorial /= i;
-        r = hn::MulAdd(r, x, hn::Set(d, 1 / factorial));
-    }
-    return r;
-}
-
-/// ((1-u) ln(1-u) + (1+u) ln(1+u)) / u^2 = sum over n >= 1 of u^(2n-2) / (n (2n-1)), for |u| < 1/4.
-HWY_ATTR V series_entropy(V u2)
-{
-    const D d;
-    constexpr int terms = 12;
-    V r = hn::Set(d, 1.0 / (terms * (2 * terms - 1)));
-    for (int n = terms - 1; n >= 1; --n)
-        r = hn::MulAdd(r, u2, hn::Set(d, 1.0 / (n * (2 * n - 1))));
-    return r;
-}
-
-/// v ln v with 0 ln 0 = 0.
-HWY_ATTR V times_log(V v)
-{
-    const D d;
-    const auto positive = hn::Gt(v, hn::Zero(d));
-    return hn::IfThenElseZero(positive, hn::Mul(v, hn::Log(d, hn::IfThenElse(positive, v, hn::Set(d, 1.0)))));
+    facts.max_abs_difference = hn::GetLane(hn::MaxOfLanes(d, largest));
+    facts.valid = facts.valid && facts.p.max != minus_infinity && facts.q.max != minus_infinity;
 }
 
 struct Sums {
-    V kl_pq, kl_qp, js, tv, entropy_p, entropy_q;
+    V kl_pq, kl_qp, js, tv;
 };
 
-/// Terms of elements whose |x| may be anything, also infinite.
-HWY_ATTR void add_far(V p, V q, V x, Sums& s)
+/// All |x| < near_x, the usual case between close runs: q is not even needed.
+HWY_INLINE void add_near(V p, V x, Sums& s)
+{
+    const V square = hn::Mul(x, x), weight = hn::Mul(p, square), excess = excess_near(x);
+    s.kl_pq = hn::MulAdd(weight, excess, s.kl_pq);
+    // q (e^-x - 1 + x) = p (x^2 - (e^x - 1 - x) (1 - x))
+    s.kl_qp = hn::MulAdd(weight, hn::NegMulAdd(excess, hn::Sub(set(1), x), set(1)), s.kl_qp);
+    s.js = hn::MulAdd(weight, shannon_near(x), s.js);
+    s.tv = hn::MulAdd(p, hn::Abs(hn::MulAdd(square, excess, x)), s.tv);
+}
+
+/// Any x. Away from 0, q - p - p x loses little: 1e-15 against at least near_x^2 / 2.
+HWY_INLINE void add_far(V p, V q, V x, Sums& s)
 {
     const D d;
-    const V one = hn::Set(d, 1.0), zero = hn::Zero(d);
-    const auto p_some = hn::Gt(p, zero), q_some = hn::Gt(q, zero);
-    const auto near = hn::Lt(hn::Abs(x), hn::Set(d, small_x));
-    const V x_near = hn::IfThenElseZero(near, x), square = hn::Mul(x_near, x_near);
-    // Far apart, q - p - p x loses nothing: it is of the size of its largest part.
-    const V far_pq = hn::IfThenElse(p_some, hn::Sub(q, hn::MulAdd(p, x, p)), q);
-    const V far_qp = hn::IfThenElse(q_some, hn::Sub(p, hn::NegMulAdd(q, x, q)), p);
-    s.kl_pq = hn::Add(s.kl_pq, hn::IfThenElse(near, hn::Mul(p, hn::Mul(square, series_exp(x_near))), far_pq));
-    s.kl_qp = hn::Add(s.kl_qp, hn::IfThenElse(near, hn::Mul(q, hn::Mul(square, series_exp(hn::Neg(x_near)))), far_qp));
-    const V e_near = hn::MulAdd(square, series_exp(x_near), x_near);
-    s.tv = hn::Add(s.tv, hn::IfThenElse(near, hn::Abs(hn::Mul(p, e_near)), hn::Abs(hn::Sub(q, p))));
-    // js: m = (p + q) / 2, u = (q - p) / (q + p).
+    const V size = hn::Abs(x);
+    const auto near = hn::Lt(size, set(near_x));
+    const V square = hn::Mul(x, x), weight = hn::Mul(p, square), excess = excess_near(x);
+    const V difference = hn::IfThenElse(near, hn::Mul(p, hn::MulAdd(square, excess, x)), hn::Sub(q, p));
+    s.kl_pq = hn::Add(s.kl_pq, hn::IfThenElse(near, hn::Mul(weight, excess), hn::NegMulAdd(p, x, difference)));
+    s.kl_qp = hn::Add(s.kl_qp, hn::IfThenElse(near, hn::Mul(weight, hn::NegMulAdd(excess, hn::Sub(set(1), x), set(1))),
+                                              hn::MulSub(q, x, difference)));
+    s.tv = hn::Add(s.tv, hn::Abs(difference));
+    // With h = x / 2 an id adds ((q - p) h - (p + q) ln cosh h) / 2 to the Jensen-Shannon divergence.
     const V both = hn::Add(p, q);
-    const V u_far = hn::Div(hn::Sub(q, p), hn::IfThenElse(hn::Gt(both, zero), both, one));
-    const V u_near = hn::Div(e_near, hn::Add(e_near, hn::Set(d, 2.0)));
-    const V u2 = hn::Mul(u_near, u_near);
-    const V psi_far = hn::Add(times_log(hn::Sub(one, u_far)), times_log(hn::Add(one, u_far)));
-    s.js = hn::MulAdd(both, hn::IfThenElse(near, hn::Mul(u2, series_entropy(u2)), psi_far), s.js);
+    if (hn::AllTrue(d, hn::Lt(size, set(2)))) {
+        const V h = hn::Mul(x, set(0.5)), h2 = hn::Mul(h, h);
+        const V twice = hn::MulSub(difference, h, hn::Mul(hn::Mul(both, h2), log_cosh(h2)));
+        s.js = hn::MulAdd(twice, set(0.5), s.js);
+        return;
+    }
+    // The same for large |x|, where p or q may be 0.
+    const V low = hn::Min(p, q), high = hn::Max(p, q);
+    const V half = hn::Sub(set(0x1.62e42fefa39efp-1), log_one_plus_ratio(low, high)); // ln 2 - ln(1 + low/high)
+    const V twice = hn::NegMulAdd(low, size, hn::Mul(both, half));
+    s.js = hn::Add(s.js, hn::IfThenElse(near, hn::Mul(weight, shannon_near(x)), hn::Mul(twice, set(0.5))));
 }
 
-/// The same where all |x| < small_x, the usual case: no logarithm, no selection.
-HWY_ATTR void add_near(V p, V q, V x, Sums& s)
-{
-    const D d;
-    const V square = hn::Mul(x, x);
-    const V phi = hn::Mul(square, series_exp(x));
-    s.kl_pq = hn::MulAdd(p, phi, s.kl_pq);
-    s.kl_qp = hn::MulAdd(q, hn::Mul(square, series_exp(hn::Neg(x))), s.kl_qp);
-    const V e = hn::Add(phi, x);
-    s.tv = hn::MulAdd(p, hn::Abs(e), s.tv);
-    const V u = hn::Div(e, hn::Add(e, hn::Set(d, 2.0)));
-    const V u2 = hn::Mul(u, u);
-    s.js = hn::MulAdd(hn::Add(p, q), hn::Mul(u2, series_entropy(u2)), s.js);
-}
-
-HWY_ATTR void third_pass(const RowPair& pair, LogSumExps lse, const FirstPass& facts, ProbeMetrics& m)
+HWY_ATTR void second_pass(const RowPair& pair, const FirstPass& facts, ProbeMetrics& m)
 {
     const D d;
     const V zero = hn::Zero(d);
-    Sums s{zero, zero, zero, zero, zero, zero};
-    const V lse_p = hn::Set(d, lse.p), lse_q = hn::Set(d, lse.q), shift = hn::Set(d, lse.q - lse.p);
+    Sums s{zero, zero, zero, zero};
+    const double sum_p = facts.p.total(), sum_q = facts.q.total();
+    const V max_p = set(facts.p.max), max_q = set(facts.q.max), floor = set(lowest);
+    const V scale_p = set(1 / sum_p), scale_q = set(1 / sum_q);
+    const V max_shift = set(facts.q.max - facts.p.max), sum_shift = set(std::log(sum_q / sum_p));
     for_each_chunk(pair, [&](std::size_t n, std::size_t, const double* l, const double* k) HWY_ATTR {
         for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
-            const V a = hn::Load(d, l + i), b = hn::Load(d, k + i);
-            const V ln_p = hn::Sub(a, lse_p), ln_q = hn::Sub(b, lse_q);
-            const V p = hn::Exp(d, ln_p), q = hn::Exp(d, ln_q);
-            s.entropy_p = hn::Sub(s.entropy_p, hn::IfThenElseZero(hn::Gt(p, zero), hn::Mul(p, ln_p)));
-            s.entropy_q = hn::Sub(s.entropy_q, hn::IfThenElseZero(hn::Gt(q, zero), hn::Mul(q, ln_q)));
-            // k - l is exact or nearly so where the two are close, which is where it matters.
-            const V x = hn::Sub(hn::Sub(b, a), shift);
-            if (hn::AllTrue(d, hn::Lt(hn::Abs(x), hn::Set(d, small_x)))) // false for NaN: both -inf
-                add_near(p, q, x, s);
+            // -inf becomes a finite number with weight 0, so that no NaN comes of it.
+            const V a = hn::Max(hn::Load(d, l + i), floor), b = hn::Max(hn::Load(d, k + i), floor);
+            const V p = hn::Mul(scale_p, exp_below_zero(hn::Sub(a, max_p)));
+            // k - l is exact where the two are close, which is where it matters.
+            const V x = hn::Sub(hn::Sub(hn::Sub(b, a), max_shift), sum_shift);
+            if (hn::AllTrue(d, hn::Lt(hn::Abs(x), set(near_x))))
+                add_near(p, x, s);
             else
-                add_far(p, q, x, s);
+                add_far(p, hn::Mul(scale_q, exp_below_zero(hn::Sub(b, max_q))), x, s);
         }
     });
     const auto total = [&](V v) HWY_ATTR { return hn::GetLane(hn::SumOfLanes(d, v)); };
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    m.entropy_p = total(s.entropy_p);
-    m.entropy_q = total(s.entropy_q);
-    if (m.differing == 0)
-        return; // exactly 0, which the caller has set
-    m.kl_pq = facts.q_zero_where_p ? infinity : total(s.kl_pq);
-    m.kl_qp = facts.p_zero_where_q ? infinity : total(s.kl_qp);
-    m.js = total(s.js) / 4;
+    // A weight that was too small for the exponential may leave -1e-300: that is 0.
+    m.kl_pq = facts.q_zero_where_p ? infinity : std::max(0.0, total(s.kl_pq));
+    m.kl_qp = facts.p_zero_where_q ? infinity : std::max(0.0, total(s.kl_qp));
+    m.js = std::max(0.0, total(s.js));
     m.tv = total(s.tv) / 2;
 }
 
@@ -297,9 +317,9 @@ HWY_ATTR std::int32_t rank_in(const std::byte* row, LogitType type, std::int32_t
 void row_metrics(const RowPair& pair, ProbeMetrics& m)
 {
     const auto differing = count_differing(pair.baseline, pair.baseline_type, pair.run, pair.run_type, pair.vocab);
-    const FirstPass facts = first_pass(pair);
-    if (facts.has_nan || facts.has_plus_infinity || facts.top_p.value(0) == minus_infinity ||
-        facts.top_q.value(0) == minus_infinity) {
+    FirstPass facts;
+    first_pass(pair, facts);
+    if (!facts.valid) {
         set_invalid(m, differing);
         return;
     }
@@ -321,18 +341,22 @@ void row_metrics(const RowPair& pair, ProbeMetrics& m)
     m.top5_overlap = top_overlap(top_p, top_q, 5);
     m.top10_overlap = top_overlap(top_p, top_q, 10);
     m.max_abs_dlogit = facts.max_abs_difference;
-    const LogSumExps lse = log_sum_exps(pair, top_p.value(0), top_q.value(0));
-    m.lse_p = lse.p;
-    m.lse_q = lse.q;
-    m.p_top = std::exp(p_at(m.argmax_p) - lse.p);
-    m.q_top = std::exp(q_at(m.argmax_p) - lse.q);
+    const double sum_p = facts.p.total(), sum_q = facts.q.total();
+    const double log_p = std::log(sum_p), log_q = std::log(sum_q);
+    m.lse_p = facts.p.max + log_p;
+    m.lse_q = facts.q.max + log_q;
+    m.p_top = 1 / sum_p;
+    m.q_top = std::exp(q_at(m.argmax_p) - facts.q.max) / sum_q;
+    m.entropy_p = facts.p.entropy();
+    m.entropy_q = facts.q.entropy();
     m.nll_p = m.nll_q = m.dp = none;
     if (pair.next_id >= 0 && pair.next_id < pair.vocab) {
-        m.nll_p = lse.p - p_at(pair.next_id);
-        m.nll_q = lse.q - q_at(pair.next_id);
+        m.nll_p = log_p - (p_at(pair.next_id) - facts.p.max);
+        m.nll_q = log_q - (q_at(pair.next_id) - facts.q.max);
         m.dp = std::exp(-m.nll_q) - std::exp(-m.nll_p);
     }
-    third_pass(pair, lse, facts, m);
+    if (differing != 0) // else they are exactly 0, as set above
+        second_pass(pair, facts, m);
 }
 
 const char* vector_name()

@@ -6,6 +6,7 @@
 #include "tests/gpu/patterns.h"
 
 #include <QTest>
+#include <hwy/targets.h>
 #include <map>
 
 using namespace flipscope;
@@ -85,6 +86,22 @@ private slots:
         for (const LogitType tp : types)
             for (const LogitType tq : types)
                 check(make_cell(tp, tq, vocab, chosen), tp, tq, vocab, chosen);
+    }
+
+    void every_vector_width() // of those that this processor has
+    {
+        const auto chosen = all_patterns();
+        const auto supported = hwy::SupportedTargets();
+        for (auto left = supported & HWY_TARGETS; left != 0; left &= left - 1) {
+            hwy::SetSupportedTargetsForTest(left & -left);
+            hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+            qInfo("%s", make_cpu_engine(1)->detail().c_str());
+            for (const int vocab : {1, 3, 111, 1500})
+                for (const LogitType type : types)
+                    check(make_cell(type, type, vocab, chosen), type, type, vocab, chosen);
+        }
+        hwy::SetSupportedTargetsForTest(0);
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     }
 
     void every_pattern_in_large_vocabularies_data()
