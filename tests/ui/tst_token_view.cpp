@@ -244,8 +244,10 @@ private slots:
         o.session.setMetric(QStringLiteral("tv_mean"));
         TokenArea* area = o.view->area();
         const QImage image = area->viewport()->grab().toImage();
-        const QRectF rect = area->tokenRect(48);
-        QVERIFY(!rect.isNull());
+        QVERIFY(!area->tokenRect(48).isNull());
+        // In the picture's own pixels, whatever the scale factor.
+        const QRectF rect(area->tokenRect(48).topLeft() * image.devicePixelRatio(),
+                          area->tokenRect(48).size() * image.devicePixelRatio());
         const QColor fill = o.view->mark(48).fill;
         int same = 0;
         for (int x = int(rect.left()) + 1; x < int(rect.right()); ++x) {
