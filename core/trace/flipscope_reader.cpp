@@ -106,6 +106,18 @@ Result<void> read_all(reading::Source& source, Trace& trace)
     return {};
 }
 
+/// A file that is broken throughout has something to say about each of thousands of continuations.
+void keep_readable(Findings& findings)
+{
+    constexpr std::size_t most = 100;
+    if (findings.size() <= most)
+        return;
+    const std::size_t left = findings.size() - most;
+    findings.resize(most);
+    findings.push_back(
+        {Finding::Level::Warning, "more-findings", fmt::format("{} more findings are not listed.", left)});
+}
+
 Result<TracePtr> open_file(const std::filesystem::path& path, const Job& job)
 {
     const h5::Session session;
@@ -129,6 +141,7 @@ Result<TracePtr> open_file(const std::filesystem::path& path, const Job& job)
                     ok.error().message);
     }
     (*file)->heaps.forget();
+    keep_readable(trace->findings);
     trace->content_key = content_key_of(*trace, source.attributes);
     return TracePtr(std::move(trace));
 }

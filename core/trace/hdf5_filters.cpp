@@ -88,6 +88,7 @@ std::vector<Filter> missing_filters(const std::vector<Filter>& filters)
 std::string explain_missing(const std::string& dataset, const std::vector<Filter>& missing)
 {
     std::vector<std::string> names;
+    names.reserve(missing.size());
     for (const auto& filter : missing)
         names.push_back(
             fmt::format("{} ({})", filter.id, filter.name.empty() ? "unknown to this version" : filter.name));

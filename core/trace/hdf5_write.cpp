@@ -82,6 +82,7 @@ Result<void> write_text_dataset(hid_t group, const char* name, const std::vector
 {
     const Session session;
     std::vector<const char*> pointers;
+    pointers.reserve(texts.size());
     for (const auto& text : texts)
         pointers.push_back(text.c_str());
     const std::vector<hsize_t> dims =

@@ -171,7 +171,7 @@ Result<std::shared_ptr<const RowSource>> make_source(const std::shared_ptr<const
 
 } // namespace
 
-Result<LogitRows> open_logits(std::shared_ptr<const File> file, const Group& group, Findings& findings)
+Result<LogitRows> open_logits(const std::shared_ptr<const File>& file, const Group& group, Findings& findings)
 {
     auto d = open_dataset(group, "logits");
     if (!d)

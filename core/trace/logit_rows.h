@@ -20,7 +20,7 @@ struct LogitRows {
 
 /// Opens `group`/logits and checks it. Rows that cannot be read for want of a compression plug-in still make a source,
 /// whose read() says so, and a finding. Layouts that make reading slow become findings too. Needs a Session.
-Result<LogitRows> open_logits(std::shared_ptr<const File> file, const Group& group, Findings& findings);
+Result<LogitRows> open_logits(const std::shared_ptr<const File>& file, const Group& group, Findings& findings);
 
 /// Warns where the first row holds numbers that no model emits: a sign that its type was misread or mislabelled.
 void check_plausible(const RowSource& rows, const std::string& path, Findings& findings);

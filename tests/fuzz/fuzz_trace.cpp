@@ -4,6 +4,7 @@
 // where a call took too long or a refusal is not one sentence; a crash speaks for itself. For fuzzers and for broken
 // files.
 #include "core/trace/open.h"
+#include "tests/core/trace/hdf5_leaks.h"
 
 #include <chrono>
 #include <fmt/format.h>

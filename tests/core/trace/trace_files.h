@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/trace/open.h"
+#include "hdf5_leaks.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -11,12 +12,6 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-
-// HDF5 1.10 loses a few bytes where it refuses a dataset's layout and where a disk is full; ours to know, not to mend.
-extern "C" inline const char* __lsan_default_suppressions() // NOLINT: the sanitizer's name
-{
-    return "leak:libhdf5";
-}
 
 // What the tests of traces share. The traces in tests/data/traces and their expected.json come from make_traces.py.
 namespace trace_files {
