@@ -29,7 +29,7 @@ public:
 
     Result<void> compute(const PairBlock& block, std::span<ProbeMetrics> out, std::stop_token stop) override
     {
-        if (const auto sensible = check_block(block, out.size()); !sensible)
+        if (auto sensible = check_block(block, out.size()); !sensible)
             return sensible;
         std::atomic<std::int64_t> next_row = 0;
         const auto work = [&] {

@@ -182,7 +182,7 @@ public:
 
     Result<void> compute(const PairBlock& block, std::span<ProbeMetrics> out, std::stop_token stop) override
     {
-        if (const auto sensible = check_block(block, out.size()); !sensible)
+        if (auto sensible = check_block(block, out.size()); !sensible)
             return sensible;
         for (std::int64_t row = 0; row < block.rows; ++row) {
             if (stop.stop_requested())
