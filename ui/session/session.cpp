@@ -171,6 +171,26 @@ void Session::setColor(int id, const QColor& color)
     emit runsChanged();
 }
 
+void Session::followPalette()
+{
+    const ChartStyle style = ChartStyle::ofPalette();
+    bool changed = false;
+    for (SessionRun& run : m_runs) {
+        const QColor wanted = ownColor(run, style);
+        changed = changed || wanted != run.color;
+        run.color = wanted;
+    }
+    if (changed)
+        emit runsChanged();
+}
+
+QColor ownColor(const SessionRun& run, const ChartStyle& style)
+{
+    const bool chosen =
+        run.color != ChartStyle::light().runColor(run.id) && run.color != ChartStyle::dark().runColor(run.id);
+    return chosen ? run.color : style.runColor(run.id);
+}
+
 void Session::move(int id, int row)
 {
     const auto from = std::ranges::find(m_runs, id, &SessionRun::id);

@@ -38,6 +38,11 @@ struct SessionRun {
     QString problem;
 };
 
+struct ChartStyle;
+
+/// The run's colour on a light or dark chart: the one a person chose, else the style's own for this run.
+QColor ownColor(const SessionRun& run, const ChartStyle& style);
+
 /// A sentence above the views, with what it is about.
 struct Banner {
     enum class Level { Note, Warning, Error };
@@ -78,6 +83,7 @@ public:
     void setHidden(int id, bool hidden);
     void rename(int id, const QString& name);
     void setColor(int id, const QColor& color);
+    void followPalette(); ///< light or dark: colours that nobody chose become those that read well on it
     void move(int id, int row);
     void remove(int id); ///< closes one file; the first that is left becomes the baseline if it was that
     void closeAll();

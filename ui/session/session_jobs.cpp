@@ -220,7 +220,7 @@ void Session::Private::addTrace(const TracePtr& trace)
     };
     for (int n = 2; taken(run.name); ++n)
         run.name = QStringLiteral("%1 (%2)").arg(base).arg(n);
-    run.color = ChartStyle::light().runColor(run.id);
+    run.color = ChartStyle::ofPalette().runColor(run.id);
     q->m_runs.push_back(std::move(run));
 }
 

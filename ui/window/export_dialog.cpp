@@ -174,10 +174,10 @@ void ExportDialog::write()
                               tr("%1 is there already. Replace it?").arg(QFileInfo(path).fileName())) !=
             QMessageBox::Yes)
         return;
-    FigureSpec spec = figureOf(*m_session, static_cast<FigureSpec::Chart>(m_chart->currentData().toInt()));
+    FigureSpec spec = figureOf(*m_session, static_cast<FigureSpec::Chart>(m_chart->currentData().toInt()),
+                               static_cast<ChartStyle::Theme>(m_theme->currentData().toInt()));
     spec.size = {m_width->value(), m_height->value()};
     spec.dpi = m_dpi->value();
-    spec.theme = static_cast<ChartStyle::Theme>(m_theme->currentData().toInt());
     if (const auto written = exportFigure(spec, path); !written) {
         m_problem->setText(QString::fromStdString(written.error().message));
         return;

@@ -32,16 +32,18 @@ const WindowMetric& metricFor(const Session& session, FigureSpec::Chart chart)
 
 } // namespace
 
-FigureSpec figureOf(const Session& session, FigureSpec::Chart chart)
+FigureSpec figureOf(const Session& session, FigureSpec::Chart chart, ChartStyle::Theme theme)
 {
     FigureSpec spec;
     spec.chart = chart;
+    spec.theme = theme;
+    const ChartStyle style = theme == ChartStyle::Theme::Dark ? ChartStyle::dark() : ChartStyle::light();
     const WindowMetric& metric = metricFor(session, chart);
     spec.grid = session.heatmap(metric);
     spec.scale = session.colourScale();
     std::vector<TracePtr> traces;
     for (const SessionRun* run : session.visibleRuns()) {
-        spec.runColors.append(run->color);
+        spec.runColors.append(ownColor(*run, style));
         traces.push_back(run->trace);
     }
     if (const SessionRun* base = session.baseline())

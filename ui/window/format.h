@@ -40,7 +40,11 @@ inline QString formatNats(double value)
     if (value == 0)
         return QStringLiteral("0");
     const double size = std::abs(value);
-    return size >= 0.001 && size < 1000 ? QString::number(value, 'g', 3) : QString::number(value, 'e', 1);
+    if (size >= 0.001 && size < 1000)
+        return QString::number(value, 'g', 3);
+    const QString text = QString::number(value, 'e', 1); // "5.2e-06"
+    const auto e = text.indexOf(QLatin1Char('e'));
+    return text.left(e + 1) + QString::number(text.mid(e + 1).toInt());
 }
 
 } // namespace flipscope

@@ -22,14 +22,6 @@ namespace flipscope {
 HeatmapPanel::HeatmapPanel(Session* session, QWidget* parent) : QWidget(parent), m_session(session)
 {
     m_controls = new ViewControls(session, this);
-    m_title = new QLabel(this);
-    m_title->setObjectName(QStringLiteral("heatmapTitle"));
-    m_title->setContentsMargins(10, 0, 8, 2);
-    QFont bold = m_title->font();
-    bold.setBold(true);
-    m_title->setFont(bold);
-    m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-
     m_heatmap = new HeatmapView(this);
     m_heatmap->setObjectName(QStringLiteral("heatmap"));
     m_chart = new WindowChart(this);
@@ -53,7 +45,6 @@ HeatmapPanel::HeatmapPanel(Session* session, QWidget* parent) : QWidget(parent),
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(m_controls);
-    layout->addWidget(m_title);
     layout->addWidget(splitter, 1);
 
     connect(m_heatmap, &HeatmapView::currentCellChanged, this, &HeatmapPanel::cellChosen);
@@ -106,10 +97,6 @@ void HeatmapPanel::applyStyle()
 void HeatmapPanel::updateGrid()
 {
     const HeatmapGrid grid = m_session->heatmap();
-    m_title->setText(tr("%1 per window of %2 tokens, against %3")
-                         .arg(QString::fromStdString(grid.metric.title), formatCount(m_session->windowTokens()),
-                              QString::fromStdString(grid.baseline)));
-    m_title->setToolTip(QString::fromStdString(grid.metric.description));
     m_heatmap->setGrid(grid, m_session->colourScale());
     updateChart();
     followPath();

@@ -8,7 +8,6 @@
 
 class QCheckBox;
 class QComboBox;
-class QLabel;
 
 namespace flipscope {
 
@@ -44,7 +43,6 @@ private:
 
     Session* m_session;
     ViewControls* m_controls;
-    QLabel* m_title;
     HeatmapView* m_heatmap;
     WindowChart* m_chart;
     QWidget* m_chartHeader;

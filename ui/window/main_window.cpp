@@ -23,6 +23,7 @@
 #include <QHeaderView>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QScreen>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -139,9 +140,11 @@ void MainWindow::makeDocks()
     tabifyDockWidget(probes, table);
     table->hide();
     tokens->raise();
-    resize(1440, 900);
-    resizeDocks({runs, probe}, {310, 330}, Qt::Horizontal);
-    resizeDocks({tokens}, {240}, Qt::Vertical);
+    // As large as is comfortable, where the screen has that; the heatmap gets what the docks leave.
+    const QSize room = screen()->availableSize() * 0.95;
+    resize(QSize(1440, 900).boundedTo(room));
+    resizeDocks({runs, probe}, {width() * 22 / 100, width() * 23 / 100}, Qt::Horizontal);
+    resizeDocks({tokens}, {height() * 24 / 100}, Qt::Vertical);
 }
 
 void MainWindow::makeStatusBar()
@@ -296,8 +299,10 @@ void MainWindow::closeEvent(QCloseEvent* event)
 void MainWindow::changeEvent(QEvent* event)
 {
     QMainWindow::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange && m_heatmap != nullptr)
+    if (event->type() == QEvent::PaletteChange && m_heatmap != nullptr) {
+        m_session->followPalette();
         m_heatmap->applyStyle();
+    }
     if (event->type() == QEvent::ActivationChange && isActiveWindow())
         m_session->checkFiles(); // network disks announce nothing
 }

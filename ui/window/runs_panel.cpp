@@ -97,12 +97,14 @@ RunsPanel::RunsPanel(Session* session, QWidget* parent) : QWidget(parent), m_ses
     header->setSectionsMovable(false);
     header->setSectionResizeMode(QHeaderView::Fixed);
     header->setSectionResizeMode(RunsModel::Name, QHeaderView::Stretch);
-    const int digits = m_view->fontMetrics().horizontalAdvance(QStringLiteral("100.0 %")) + 10;
-    header->resizeSection(RunsModel::Star, 26);
-    header->resizeSection(RunsModel::Colour, 22);
-    header->resizeSection(RunsModel::Flips, digits);
-    header->resizeSection(RunsModel::Kl, m_view->fontMetrics().horizontalAdvance(QStringLiteral("KL(P‖Q)")) + 14);
-    header->resizeSection(RunsModel::Shown, 26);
+    const auto widthOf = [this](const char* text) {
+        return m_view->fontMetrics().horizontalAdvance(QString::fromUtf8(text)) + 10;
+    };
+    header->resizeSection(RunsModel::Star, 22);
+    header->resizeSection(RunsModel::Colour, 20);
+    header->resizeSection(RunsModel::Flips, widthOf("14.0 %"));
+    header->resizeSection(RunsModel::Kl, widthOf("KL(P‖Q)"));
+    header->resizeSection(RunsModel::Shown, 24);
 
     m_settings = new QTreeWidget(this);
     m_settings->setObjectName(QStringLiteral("settingsDiffering"));
@@ -135,7 +137,7 @@ RunsPanel::RunsPanel(Session* session, QWidget* parent) : QWidget(parent), m_ses
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(splitter);
-    setMinimumWidth(250);
+    setMinimumWidth(270);
 
     makeActions();
     connect(m_view, &RunsView::cellPressed, this, &RunsPanel::act);
