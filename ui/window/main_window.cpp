@@ -127,7 +127,7 @@ QDockWidget* MainWindow::addDock(const QString& title, const QString& name, QWid
 void MainWindow::makeDocks()
 {
     m_runs = new RunsPanel(m_session);
-    auto* runs = addDock(tr("Runs"), QStringLiteral("runsDock"), m_runs, Qt::LeftDockWidgetArea);
+    addDock(tr("Runs"), QStringLiteral("runsDock"), m_runs, Qt::LeftDockWidgetArea);
     auto* probe =
         addDock(tr("Probe"), QStringLiteral("probeDock"), new ProbePanel(m_session, nullptr), Qt::RightDockWidgetArea);
     auto* tokens = addDock(tr("Tokens"), QStringLiteral("tokensDock"), new TokenView(m_session, nullptr),
@@ -140,11 +140,8 @@ void MainWindow::makeDocks()
     tabifyDockWidget(probes, table);
     table->hide();
     tokens->raise();
-    // As large as is comfortable, where the screen has that; the heatmap gets what the docks leave.
-    const QSize room = screen()->availableSize() * 0.95;
-    resize(QSize(1440, 900).boundedTo(room));
-    resizeDocks({runs, probe}, {width() * 22 / 100, width() * 23 / 100}, Qt::Horizontal);
-    resizeDocks({tokens}, {height() * 24 / 100}, Qt::Vertical);
+    probe->setMinimumWidth(280); // its tables read badly below that
+    resize(QSize(1440, 900).boundedTo(screen()->availableSize() * 0.95));
 }
 
 void MainWindow::makeStatusBar()
@@ -241,6 +238,7 @@ void MainWindow::showEmpty(bool empty)
     } else {
         for (QDockWidget* dock : std::as_const(m_docksShown))
             dock->show();
+        arrangeDocks();
         m_heatmap->heatmap()->setFocus();
     }
     m_pages->setCurrentIndex(empty ? 0 : 1);
@@ -278,7 +276,19 @@ void MainWindow::restoreLayout()
 {
     const QSettings settings;
     restoreGeometry(settings.value(geometryKey).toByteArray());
-    restoreState(settings.value(layoutKey).toByteArray(), layoutVersion);
+    m_arranged = restoreState(settings.value(layoutKey).toByteArray(), layoutVersion);
+}
+
+/// A share of the window for each dock, once: afterwards they are where a person left them.
+void MainWindow::arrangeDocks()
+{
+    if (m_arranged)
+        return;
+    m_arranged = true;
+    const auto dock = [this](const char* name) { return findChild<QDockWidget*>(QLatin1String(name)); };
+    resizeDocks({dock("runsDock"), dock("probeDock")},
+                {std::clamp(width() * 22 / 100, 270, 330), std::clamp(width() * 24 / 100, 290, 360)}, Qt::Horizontal);
+    resizeDocks({dock("tokensDock")}, {std::clamp(height() * 25 / 100, 150, 280)}, Qt::Vertical);
 }
 
 void MainWindow::saveLayout() const

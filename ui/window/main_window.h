@@ -49,6 +49,7 @@ private:
     QDockWidget* addDock(const QString& title, const QString& name, QWidget* widget, Qt::DockWidgetArea area);
     void makeStatusBar();
     void restoreLayout();
+    void arrangeDocks();
     void saveLayout() const;
     void runsChanged();
     void showEmpty(bool empty);
@@ -90,6 +91,7 @@ private:
     QVector<QDockWidget*> m_docks;
     QVector<QDockWidget*> m_docksShown; ///< while the start page hides them all
     bool m_empty = false;
+    bool m_arranged = false; ///< docks have their sizes: from the last time, or the first ones
     bool m_tableFollowing = false;
     RecentEntry m_remembered;
 

@@ -35,7 +35,8 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent)
 {
     setObjectName(QStringLiteral("startPage"));
     auto* column = new QWidget(this);
-    column->setFixedWidth(560);
+    column->setMinimumWidth(400);
+    column->setMaximumWidth(560);
     auto* layout = new QVBoxLayout(column);
     layout->setSpacing(8);
     layout->addWidget(label(QStringLiteral("Flipscope"), column, 2.2, false, true));
@@ -74,7 +75,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent)
     down->addStretch(2);
     down->addWidget(column);
     down->addStretch(3);
-    across->addLayout(down);
+    across->addLayout(down, 100);
     across->addStretch();
 
     connect(open, &QPushButton::clicked, this, &StartPage::openRequested);

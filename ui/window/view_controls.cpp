@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/view_controls.h"
 
+#include "ui/window/flow_layout.h"
 #include "ui/window/format.h"
 #include "ui/window/limits_dialog.h"
 
@@ -34,7 +35,7 @@ ViewControls::ViewControls(Session* session, QWidget* parent) : QWidget(parent),
     m_window->setToolTip(tr("Tokens of context in one column; type any size"));
     m_window->setEditable(true);
     m_window->setInsertPolicy(QComboBox::NoInsert);
-    m_window->setMinimumContentsLength(7);
+    m_window->setMinimumContentsLength(6);
     for (const qint64 size : offeredWindowSizes())
         m_window->addItem(formatCount(size), size);
     m_window->addItem(tr("choose"), qint64(0));
@@ -42,12 +43,14 @@ ViewControls::ViewControls(Session* session, QWidget* parent) : QWidget(parent),
     m_metric = new QComboBox(this);
     m_metric->setObjectName(QStringLiteral("metric"));
     m_metric->setAccessibleName(tr("Metric"));
+    // Its longest entry would keep the window from being narrow; the list that opens is as wide as it needs.
+    m_metric->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_metric->setMinimumContentsLength(13);
     for (const WindowMetric& metric : window_metrics()) {
         m_metric->addItem(metricTitle(metric), QString::fromStdString(metric.name));
         m_metric->setItemData(m_metric->count() - 1, QString::fromStdString(metric.description), Qt::ToolTipRole);
     }
 
-    m_marginLabel = new QLabel(tr("above"), this);
     m_margin = new QDoubleSpinBox(this);
     m_margin->setObjectName(QStringLiteral("margin"));
     m_margin->setAccessibleName(tr("Margin in nats"));
@@ -71,25 +74,29 @@ ViewControls::ViewControls(Session* session, QWidget* parent) : QWidget(parent),
     m_limits->setToolTip(tr("Set the ends of the colour scale"));
     m_limits->setAutoRaise(true);
 
-    auto* layout = new QHBoxLayout(this);
+    // What belongs together stays together where the row breaks.
+    auto* layout = new FlowLayout(this);
     layout->setContentsMargins(8, 4, 8, 4);
-    layout->setSpacing(6);
-    const auto labelled = [&](const QString& text, QWidget* widget) {
-        auto* label = new QLabel(text, this);
-        label->setBuddy(widget);
-        layout->addWidget(label);
-        layout->addWidget(widget);
+    layout->setSpacing(14);
+    const auto group = [&](const QList<QWidget*>& widgets) {
+        auto* box = new QWidget(this);
+        auto* row = new QHBoxLayout(box);
+        row->setContentsMargins(0, 0, 0, 0);
+        row->setSpacing(6);
+        for (QWidget* widget : widgets)
+            row->addWidget(widget);
+        layout->addWidget(box);
+        return box;
     };
-    labelled(tr("&Window"), m_window);
-    layout->addWidget(new QLabel(tr("tokens"), this));
-    layout->addSpacing(8);
-    labelled(tr("&Metric"), m_metric);
-    layout->addWidget(m_marginLabel);
-    layout->addWidget(m_margin);
-    layout->addSpacing(8);
-    labelled(tr("&Colours"), m_scale);
-    layout->addWidget(m_limits);
-    layout->addStretch();
+    const auto label = [this](const QString& text, QWidget* buddy) {
+        auto* made = new QLabel(text, this);
+        made->setBuddy(buddy);
+        return made;
+    };
+    group({label(tr("&Window"), m_window), m_window, label(tr("tokens"), nullptr)});
+    group({label(tr("&Metric"), m_metric), m_metric});
+    m_marginGroup = group({label(tr("above"), nullptr), m_margin});
+    group({label(tr("&Colours"), m_scale), m_scale, m_limits});
 
     connect(m_window, &QComboBox::activated, this, &ViewControls::windowEdited);
     connect(m_window->lineEdit(), &QLineEdit::editingFinished, this, &ViewControls::windowEdited);
@@ -110,9 +117,7 @@ void ViewControls::follow()
     m_metric->setToolTip(QString::fromStdString(m_session->metric().description));
     m_scale->setCurrentIndex(m_scale->findData(static_cast<int>(m_session->colourScale().kind)));
     m_margin->setValue(m_session->margin());
-    const bool margin = m_session->metric().name == "flips_above_margin";
-    m_margin->setVisible(margin);
-    m_marginLabel->setVisible(margin);
+    m_marginGroup->setVisible(m_session->metric().name == "flips_above_margin");
 }
 
 void ViewControls::windowEdited()

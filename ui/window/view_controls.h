@@ -8,7 +8,6 @@
 
 class QComboBox;
 class QDoubleSpinBox;
-class QLabel;
 class QToolButton;
 
 namespace flipscope {
@@ -34,7 +33,7 @@ private:
 
     Session* m_session;
     QComboBox *m_window, *m_metric, *m_scale;
-    QLabel* m_marginLabel;
+    QWidget* m_marginGroup;
     QDoubleSpinBox* m_margin;
     QToolButton* m_limits;
 };
