@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The built program, as a person or a script calls it.
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+
+namespace {
+
+const QString shared = QStringLiteral(FLIPSCOPE_SHARED "/traces/");
+const QString samples = QStringLiteral(FLIPSCOPE_SOURCE "/resources/samples/");
+
+struct Answer {
+    int code = -1;
+    QByteArray out, err;
+    QJsonObject json() const { return QJsonDocument::fromJson(out).object(); }
+};
+
+Answer flipscope(const QStringList& arguments)
+{
+    QProcess process;
+    auto environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("FLIPSCOPE_NO_CACHE"), QStringLiteral("1"));
+    environment.remove(QStringLiteral("QT_QPA_PLATFORM")); // sub-commands need no display
+    process.setProcessEnvironment(environment);
+    process.start(QStringLiteral(FLIPSCOPE_BIN "/flipscope"), arguments);
+    if (!process.waitForFinished(240'000) || process.exitStatus() != QProcess::NormalExit)
+        return {};
+    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+QJsonObject first_run(const Answer& answer)
+{
+    return answer.json()["runs"].toArray().at(0).toObject();
+}
+
+/// Columns of a CSV file by name.
+QMap<QByteArray, QList<QByteArray>> csv(const QString& path)
+{
+    QFile file(path);
+    QMap<QByteArray, QList<QByteArray>> columns;
+    if (!file.open(QIODevice::ReadOnly))
+        return columns;
+    const auto names = file.readLine().trimmed().split(',');
+    while (!file.atEnd()) {
+        const auto values = file.readLine().trimmed().split(',');
+        for (qsizetype i = 0; i < names.size(); ++i)
+            columns[names[i]].push_back(values.value(i));
+    }
+    return columns;
+}
+
+/// As the manual demands: divergences to 1e-9 where they are at least 1e-12, the others also to 1e-14 (1 + max
+/// |logit|), for which 100 stands here.
+bool agrees(const QByteArray& name, double value, double expected)
+{
+    if (value == expected)
+        return true;
+    const double error = std::fabs(value - expected);
+    const bool divergence = name == "kl_pq" || name == "kl_qp" || name == "js";
+    return error <= 1e-9 * std::fabs(expected) || error <= (divergence ? 1e-21 : 1e-12);
+}
+
+} // namespace
+
+class TestCommandLine : public QObject {
+    Q_OBJECT
+private slots:
+    void version_and_help()
+    {
+        for (const QStringList& a : {QStringList{"--version"}, {"info", "--version"}, {"analyze", "--version"}}) {
+            QCOMPARE(flipscope(a).code, 0);
+            QVERIFY(flipscope(a).out.startsWith("flipscope "));
+        }
+        for (const QStringList& a : {QStringList{"--help"}, {"info", "--help"}, {"analyze", "--help"}})
+            QCOMPARE(flipscope(a).code, 0);
+    }
+    void wrong_usage_is_2()
+    {
+        const QString p = samples + "baseline.h5";
+        for (const QStringList& a : {QStringList{"analyze"},
+                                     {"analyze", p},
+                                     {"analyze", p, p, "--window", "0"},
+                                     {"analyze", p, p, "--engine", "gpu"},
+                                     {"info"},
+                                     {"info", p, "--bogus"},
+                                     {"analyze", p, p, "--json", p}}) {
+            const Answer answer = flipscope(a);
+            QCOMPARE(answer.code, 2);
+            QCOMPARE(answer.err.count('\n'), 1); // one sentence
+            QVERIFY(answer.out.isEmpty());
+        }
+    }
+    void unreadable_is_1()
+    {
+        const Answer answer = flipscope({"info", "/no/such/file.h5"});
+        QCOMPARE(answer.code, 1);
+        QVERIFY(answer.err.contains("/no/such/file.h5"));
+        QCOMPARE(flipscope({"analyze", samples + "baseline.h5", "/no/such/file.h5"}).code, 1);
+    }
+    void contract_of_the_json()
+    {
+        const Answer answer =
+            flipscope({"analyze", samples + "baseline.h5", samples + "kv_q4_0.h5", "--json", "-", "--window", "2000"});
+        QCOMPARE(answer.code, 0);
+        const QJsonObject json = answer.json();
+        QCOMPARE(json["format"].toString(), "flipscope-analysis");
+        QCOMPARE(json["version"].toInt(), 1);
+        QCOMPARE(json["window_tokens"].toInt(), 2000);
+        for (const char* name : {"name", "detail"})
+            QVERIFY(json["engine"].toObject().contains(name));
+        for (const char* name : {"name", "path"})
+            QVERIFY(json["baseline"].toObject().contains(name));
+        const QJsonObject run = first_run(answer);
+        for (const char* name : {"name", "path", "n_probes", "flips", "flip_rate", "flips_tied", "flips_top1",
+                                 "bit_identical", "differing_rows", "windows"})
+            QVERIFY2(run.contains(name), name);
+        for (const char* divergence : {"kl_pq", "kl_qp", "js", "tv"})
+            for (const char* name : {"mean", "median", "p90", "p95", "p99", "p999", "max", "n_infinite", "n_invalid"})
+                QVERIFY2(run[divergence].toObject().contains(name), name);
+        for (const char* name : {"start", "end", "n", "flips", "flip_rate", "flip_low", "flip_high", "tv_mean",
+                                 "kl_mean", "kl_median", "kl_p99", "kl_max"})
+            QVERIFY2(run["windows"].toArray().at(0).toObject().contains(name), name);
+        QCOMPARE(run["windows"].toArray().size(), 4);
+    }
+    void file_against_itself_is_bit_identical()
+    {
+        const QString p = samples + "baseline.h5";
+        const QJsonObject run = first_run(flipscope({"analyze", p, p, "--json", "-"}));
+        QVERIFY(run["bit_identical"].toBool());
+        QCOMPARE(run["kl_pq"].toObject()["max"].toDouble(-1), 0.0);
+    }
+    void what_fails_is_named_and_the_rest_done()
+    {
+        const Answer answer =
+            flipscope({"analyze", samples + "baseline.h5", "/no/such/file.h5", samples + "kv_q4_0.h5", "--json", "-"});
+        QCOMPARE(answer.code, 1);
+        QVERIFY(answer.err.contains("/no/such/file.h5"));
+        QCOMPARE(answer.json()["runs"].toArray().size(), 1);
+    }
+    void reference_values_data()
+    {
+        QTest::addColumn<QString>("folder");
+        QTest::addColumn<QString>("pair");
+        QTest::addColumn<QString>("engine");
+        for (const char* folder : {"smollm2", "smollm2-h200"})
+            for (const QString& file : QDir(shared + folder + "/reference").entryList({"*.csv"}))
+                for (const char* engine : {"cpu", "reference"})
+                    QTest::newRow(qPrintable(file + " " + engine)) << folder << QFileInfo(file).baseName() << engine;
+        if (!QFileInfo::exists(shared))
+            QTest::newRow("none") << QString() << QString() << QString();
+    }
+    void reference_values()
+    {
+        QFETCH(QString, folder);
+        QFETCH(QString, pair);
+        QFETCH(QString, engine);
+        if (folder.isEmpty())
+            QSKIP("The collection of traces is not beside this checkout.");
+        const QTemporaryDir dir;
+        const QString out = dir.filePath("probes.csv"), at = shared + folder + "/";
+        QCOMPARE(flipscope({"analyze", at + pair.section("__", 0, 0) + ".h5", at + pair.section("__", 1) + ".h5",
+                            "--engine", engine, "--csv-probes", out})
+                     .code,
+                 0);
+        const auto ours = csv(out), expected = csv(at + "reference/" + pair + ".csv");
+        for (auto column = expected.begin(); column != expected.end(); ++column) {
+            QVERIFY2(ours.contains(column.key()), column.key());
+            QCOMPARE(ours[column.key()].size(), column->size());
+            for (qsizetype i = 0; i < column->size(); ++i)
+                QVERIFY2(agrees(column.key(), ours[column.key()][i].toDouble(), column->at(i).toDouble()),
+                         column.key() + " " + ours[column.key()][i] + " " + column->at(i));
+        }
+    }
+    void variants_data()
+    {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<int>("code");
+        QTest::addColumn<QByteArray>("words"); // in the answer
+        for (const char* name : {"bf16-float", "bf16-contiguous", "bf16-uint16-marked", "bf16-opaque"})
+            QTest::newRow(name) << QString(name) << 0 << QByteArray("bfloat16");
+        for (const char* name : {"f16", "f32", "f32-bigendian", "f64", "f16-gzip-shuffle"})
+            QTest::newRow(name) << QString(name) << 0 << QByteArray("\"differing_rows\": 0,");
+        for (const char* name : {"f16-one-chunk-gzip", "f16-column-chunks"})
+            QTest::newRow(name) << QString(name) << 0 << QByteArray("slow-chunks");
+        QTest::newRow("padded-vocab") << "padded-vocab" << 0 << QByteArray("padded-vocab");
+        QTest::newRow("topk") << "topk" << 0 << QByteArray("lower bound");
+        QTest::newRow("odd-values") << "odd-values" << 0 << QByteArray("\"n_invalid\": 2");
+        QTest::newRow("odd-values, infinite") << "odd-values" << 0 << QByteArray("\"n_infinite\": 1");
+        QTest::newRow("other-positions") << "other-positions" << 0 << QByteArray("\"n_probes\": 2,");
+        QTest::newRow("unmarked") << "bf16-uint16-unmarked" << 1 << QByteArray("bfloat16");
+        QTest::newRow("rank-deficient") << "rank-deficient" << 1 << QByteArray("rank-deficient");
+        QTest::newRow("newer") << "newer-version" << 1 << QByteArray("written for version 2");
+        QTest::newRow("other token") << "other-token" << 1 << QByteArray("position 77");
+        QTest::newRow("doubled") << "doubled-first-token" << 1 << QByteArray("shift by one");
+    }
+    void variants()
+    {
+        QFETCH(QString, file);
+        QFETCH(int, code);
+        QFETCH(QByteArray, words);
+        if (!QFileInfo::exists(shared))
+            QSKIP("The collection of traces is not beside this checkout.");
+        const Answer answer =
+            flipscope({"analyze", shared + "smollm2/baseline.h5", shared + "variants/" + file + ".h5", "--json", "-"});
+        QCOMPARE(answer.code, code);
+        QVERIFY2((answer.out + answer.err).contains(words), answer.out.left(3000) + answer.err);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCommandLine)
+#include "tst_command_line.moc"
