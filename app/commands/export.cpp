@@ -10,6 +10,7 @@
 
 #include <QApplication>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -22,7 +23,7 @@ struct ExportOptions : CompareOptions {
     std::string chart = "heatmap";
     std::string metric; ///< empty = the chart's own
     std::string out;
-    std::string size = "1200x700";
+    std::string size; ///< empty = 1200 wide, as high as the runs need
     std::string theme = "light";
     int dpi = 96;
 };
@@ -70,16 +71,28 @@ void fill(FigureSpec& spec, const Compared& compared, const WindowMetric& metric
                             fmt::format("{} per window of {} tokens of one history", metric.title, window));
 }
 
+/// Qt remarks on folders of a desktop session that nobody needs who exports a figure.
+void pass_on(QtMsgType type, const QMessageLogContext&, const QString& text)
+{
+    if (type != QtDebugMsg && !text.contains(QLatin1String("XDG_RUNTIME_DIR")) &&
+        !text.contains(QLatin1String("propagateSizeHints")))
+        complain(text.toStdString());
+}
+
 int run_export(const ExportOptions& options)
 {
     const auto metric = find_window_metric(metric_of(options));
     if (!metric)
         return ended(metric.error());
     FigureSpec spec;
-    const auto size = parse_size(options.size);
-    if (!size)
-        return ended(size.error());
-    spec.size = *size;
+    if (!options.size.empty()) {
+        const auto size = parse_size(options.size);
+        if (!size)
+            return ended(size.error());
+        spec.size = *size;
+    }
+    if ((*metric)->name == "dp_mean") // the one metric with a sign
+        spec.scale.map = QStringLiteral("vik");
     spec.dpi = options.dpi;
     spec.chart = chart_of(options.chart);
     spec.theme = options.theme == "dark" ? ChartStyle::Theme::Dark : ChartStyle::Theme::Light;
@@ -100,13 +113,17 @@ int run_export(const ExportOptions& options)
         return exit_failed;
     fill(spec, *compared, **metric, options.window);
 
-    // Drawing needs fonts, not a display.
+    // Drawing needs fonts, not a display: whatever platform the environment names, its absence must not end the
+    // program.
     qputenv("QT_QPA_PLATFORM", "offscreen");
+    qInstallMessageHandler(pass_on);
     std::array<char, 10> name{"flipscope"};
     std::array<char*, 2> arguments{name.data(), nullptr};
     int count = 1;
     const QApplication application(count, arguments.data());
     loadExportFonts();
+    if (options.size.empty()) // nobody asked for a height: many runs make the figure higher
+        spec.size.setHeight(std::max(spec.size.height(), figureMinimumHeight(spec)));
     if (const auto written = exportFigure(spec, out); !written)
         return ended(written.error());
     return compared->problems.empty() ? exit_done : exit_failed;
@@ -131,7 +148,8 @@ void add_export(CLI::App& app, int& exit_code)
     command->add_option("--out", options->out, "The file to write; its suffix decides: .png, .svg, .pdf or .csv")
         ->required()
         ->type_name("FILE");
-    command->add_option("--size", options->size, "Size in pixels at 96 dpi")->capture_default_str()->type_name("WxH");
+    command->add_option("--size", options->size, "Size in pixels at 96 dpi (default: 1200x700, higher for many runs)")
+        ->type_name("WxH");
     command->add_option("--dpi", options->dpi, "Resolution of a PNG")
         ->check(CLI::Range(24, 1200, "dots per inch"))
         ->capture_default_str()

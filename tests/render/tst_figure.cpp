@@ -144,7 +144,7 @@ private slots:
     {
         FigureSpec s = spec();
         s.grid.rows[1].name = "a<b> & \"c\"";
-        s.grid.rows[2].name = "Größe ‖ Ω ≤ × ·";
+        s.grid.rows[2].name = "Größe ‖ ≤ × · –";
         QVERIFY(written(s, path("text.svg")));
         const auto texts = textsOf(path("text.svg"));
         QStringList words;

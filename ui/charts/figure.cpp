@@ -180,10 +180,12 @@ QByteArray svg(Figure& figure, const FigureSpec& spec, const QString& title, con
     generator.setSize(spec.size);
     generator.setViewBox(QRect(QPoint(0, 0), spec.size));
     generator.setResolution(96); // else letters come out too small
-    generator.setTitle(title);
-    generator.setDescription(description);
     figure.paint(generator, QRectF(QPointF(0, 0), spec.size));
     buffer.close();
+    // The generator writes title and description as they are, names with & and < in them too: so we do it.
+    const QString about =
+        u"\n<title>"_s + title.toHtmlEscaped() + u"</title>\n<desc>"_s + description.toHtmlEscaped() + u"</desc>"_s;
+    bytes.insert(bytes.indexOf('>', bytes.indexOf("<svg")) + 1, about.toUtf8());
     // Where the font is not installed the nearest of its kind serves.
     bytes.replace("font-family=\"Inter\"", "font-family=\"Inter, 'Noto Sans', 'Helvetica Neue', Arial, sans-serif\"");
     return bytes;

@@ -71,7 +71,7 @@ QString direction(const WindowMetric& metric)
     if (metric.name.starts_with("kl_"))
         return u"P: the baseline's next-token distribution, Q: the run's"_s;
     if (metric.counts_flips)
-        return u"the run's top token against the baseline's, the history forced"_s;
+        return u"along the baseline's forced history"_s;
     if (metric.name == "dp_mean")
         return u"q: the run's probability, p: the baseline's"_s;
     return u"symmetric in baseline and run"_s;

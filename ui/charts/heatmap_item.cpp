@@ -373,7 +373,8 @@ void HeatmapItem::paintMarks(QPainter& p) const
     }
     if (m_currentRow < 0)
         return;
-    // White under black: seen on any colour, of map and theme.
+    // White under black, on whole pixels: seen on any colour, of map and theme.
+    p.setRenderHint(QPainter::Antialiasing, false);
     const QRectF rect = cellRect(m_currentRow, m_currentColumn).adjusted(0, 0, -g, -g);
     p.setPen(QPen(Qt::white, 4, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
     p.drawRect(rect);

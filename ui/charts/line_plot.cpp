@@ -164,7 +164,9 @@ void LinePlot::findRange()
         m_high = 1;
         return;
     }
-    const bool fromZero = least >= 0 && least < 0.5 * most;
+    // From zero, but for overlaps, which crowd below 100 %.
+    const bool overlap = m_grid.metric.name == "top5_overlap";
+    const bool fromZero = least >= 0 && (!overlap || least < 0.5 * most);
     const double room = 0.06 * (most - (fromZero ? 0 : least));
     m_low = fromZero || (least == 0 && most == 0) ? 0 : least - room;
     m_high = most > m_low ? most + room : m_low + 1;
