@@ -340,6 +340,43 @@ private slots:
         QCOMPARE(downFrom(session, {.run = late, .windowStart = 7 * 512}).probe, qint64(7 * 512 + 64));
     }
 
+    /// Cells of the grid over real traces, against flips counted in the reference tables (computed in 80-bit
+    /// arithmetic, elsewhere).
+    void real_traces_flip_where_the_reference_says()
+    {
+        const QString folder = QStringLiteral(FLIPSCOPE_SHARED "/traces/smollm2/");
+        if (!QFile::exists(folder))
+            QSKIP("../shared/traces is not there");
+        const QStringList names{QStringLiteral("kv_q8_0"), QStringLiteral("kv_q4_0"), QStringLiteral("w_q2_k")};
+        QStringList files{folder + QStringLiteral("baseline.h5")};
+        for (const QString& name : names)
+            files << folder + name + QStringLiteral(".h5");
+        Session session;
+        session.open(files);
+        QVERIFY(idle(session, 120000));
+        QCOMPARE(session.windowTokens(), qint64(1024)); // 7,667 tokens
+        const HeatmapGrid grid = session.heatmap();
+        QCOMPARE(grid.rows.size(), std::size_t(3));
+        for (qsizetype r = 0; r < names.size(); ++r) {
+            QFile csv(folder + QStringLiteral("reference/baseline__") + names[r] + QStringLiteral(".csv"));
+            QVERIFY(csv.open(QIODevice::ReadOnly));
+            const QList<QByteArray> heading = csv.readLine().trimmed().split(',');
+            const auto position = heading.indexOf("position"), flip = heading.indexOf("flip");
+            QVERIFY(position >= 0 && flip >= 0);
+            std::vector<std::int64_t> flips(grid.starts.size()), n(grid.starts.size());
+            while (!csv.atEnd()) {
+                const QList<QByteArray> fields = csv.readLine().trimmed().split(',');
+                const auto window = static_cast<std::size_t>(fields[position].toLongLong() / 1024);
+                ++n[window];
+                flips[window] += fields[flip].toLongLong();
+            }
+            for (std::size_t c = 0; c < flips.size(); ++c) {
+                QCOMPARE(grid.rows[static_cast<std::size_t>(r)].cells[c].flips, flips[c]);
+                QCOMPARE(grid.rows[static_cast<std::size_t>(r)].cells[c].n, n[c]);
+            }
+        }
+    }
+
     void path_has_a_history()
     {
         DrilldownPath path;

@@ -31,6 +31,15 @@ Result<T> guarded(const Work& work)
     }
 }
 
+/// Has `work` done by the thread that `context` lives in.
+template <class Work>
+void post([[maybe_unused]] QObject* context, [[maybe_unused]] Work&& work)
+{
+#ifndef __clang_analyzer__ // which takes the functor that waits in Qt's queue for a leak
+    QMetaObject::invokeMethod(context, std::forward<Work>(work), Qt::QueuedConnection);
+#endif
+}
+
 bool looksLikeTrace(const QString& path)
 {
     QFile file(path);
@@ -129,10 +138,8 @@ std::function<void(const Progress&)> Session::Private::reporter()
         if (now - *last < std::chrono::milliseconds(34))
             return;
         *last = now;
-        QMetaObject::invokeMethod(
-            session,
-            [session, p] { emit session->progress(QString::fromStdString(p.stage), p.done, p.total, p.bytes); },
-            Qt::QueuedConnection);
+        post(session,
+             [session, p] { emit session->progress(QString::fromStdString(p.stage), p.done, p.total, p.bytes); });
     };
 }
 
@@ -163,9 +170,7 @@ void Session::Private::openNext()
     Job job{openStop.get_token(), reporter()};
     openPool.start([this, item, job = std::move(job)] {
         OpenAnswer answer = openItem(item.path, job);
-        QMetaObject::invokeMethod(
-            q, [this, ticket = item.ticket, answer = std::move(answer)] { opened(ticket, answer); },
-            Qt::QueuedConnection);
+        post(q, [this, ticket = item.ticket, answer = std::move(answer)] { opened(ticket, answer); });
     });
     announceBusy();
 }
@@ -341,12 +346,9 @@ void Session::Private::computeNext()
         const bool fresh = !holder->engine;
         Engine* working = engineOf(*holder, notice);
         if (fresh && working != nullptr) {
-            QMetaObject::invokeMethod(
-                q,
-                [this, text = describeEngine(*working), notice = QString::fromStdString(notice)] {
-                    engineKnown(text, notice);
-                },
-                Qt::QueuedConnection);
+            post(q, [this, text = describeEngine(*working), notice = QString::fromStdString(notice)] {
+                engineKnown(text, notice);
+            });
         }
         Result<TablePtr> table = guarded<TablePtr>([&]() -> Result<TablePtr> {
             if (working == nullptr)
@@ -355,9 +357,7 @@ void Session::Private::computeNext()
             options.refresh = item.refresh;
             return compute_table(item.baseline, item.run, *working, options, job);
         });
-        QMetaObject::invokeMethod(
-            q, [this, item, table = std::move(table), stopped = job.cancelled()] { computed(item, table, stopped); },
-            Qt::QueuedConnection);
+        post(q, [this, item, table = std::move(table), stopped = job.cancelled()] { computed(item, table, stopped); });
     });
     emit q->runsChanged();
     announceBusy();
@@ -406,15 +406,12 @@ void Session::Private::startEngine()
         const Engine* made = engineOf(*holder, notice);
         QString text = made != nullptr ? describeEngine(*made) : QString();
         QString why = QString::fromStdString(made != nullptr ? notice : holder->error->message);
-        QMetaObject::invokeMethod(
-            q,
-            [this, text = std::move(text), why = std::move(why)] {
-                enginePending = false;
-                engineKnown(text, why);
-                computeNext();
-                announceBusy();
-            },
-            Qt::QueuedConnection);
+        post(q, [this, text = std::move(text), why = std::move(why)] {
+            enginePending = false;
+            engineKnown(text, why);
+            computeNext();
+            announceBusy();
+        });
     });
 }
 
