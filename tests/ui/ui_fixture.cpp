@@ -67,7 +67,7 @@ void isolate()
     }
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
-    QStandardPaths::setTestModeEnabled(true);
+    // Not QStandardPaths' test mode: it has one folder for all programs, and tests run beside each other.
     QCoreApplication::setOrganizationName(QStringLiteral("flipscope-test"));
     QCoreApplication::setApplicationName(QStringLiteral("flipscope-test"));
 }
