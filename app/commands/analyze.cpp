@@ -7,7 +7,6 @@
 #include "core/base/file.h"
 #include "core/report/report.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,23 +18,6 @@ namespace {
 struct AnalyzeOptions : CompareOptions {
     std::string json, csv_windows, csv_probes;
 };
-
-/// Windows of all runs reach to the last probe of any of them.
-void add_windows(Analysis& analysis, const std::vector<ComparedRun>& runs)
-{
-    std::int64_t last = -1;
-    auto n_tokens = static_cast<std::int64_t>(analysis.baseline->tokens.ids.size());
-    const auto include = [&](const Trace& trace) {
-        if (!trace.probes.positions.empty())
-            last = std::max(last, trace.probes.positions.back());
-        n_tokens = std::max(n_tokens, static_cast<std::int64_t>(trace.tokens.ids.size()));
-    };
-    include(*analysis.baseline);
-    for (const ComparedRun& run : runs)
-        include(*run.trace);
-    for (const ComparedRun& run : runs)
-        analysis.runs.push_back(analyze_table(run.trace, run.table, analysis.window_tokens, last, n_tokens));
-}
 
 Result<void> write_reports(const Analysis& analysis, const AnalyzeOptions& options)
 {
@@ -72,7 +54,7 @@ int run_analyze(const AnalyzeOptions& options)
     const auto compared = compare_runs(options, console.job());
     if (!compared)
         return ended(compared.error());
-    if (compared->runs.empty()) // nothing to report on, and each reason was named
+    if (!compared->any()) // nothing to report on, and each reason was named
         return exit_failed;
     Analysis analysis;
     analysis.window_tokens = options.window;
@@ -81,7 +63,10 @@ int run_analyze(const AnalyzeOptions& options)
     analysis.baseline = compared->baseline;
     analysis.notices = compared->notices;
     analysis.problems = compared->problems;
-    add_windows(analysis, compared->runs);
+    const HistoryExtent extent = compared->extent();
+    for (const ComparedRun& run : compared->runs)
+        if (run.table)
+            analysis.runs.push_back(analyze_table(run.trace, run.table, options.window, extent));
     if (const auto written = write_reports(analysis, options); !written)
         return ended(written.error());
     return analysis.problems.empty() ? exit_done : exit_failed;

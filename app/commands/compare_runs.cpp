@@ -3,27 +3,30 @@
 #include "app/commands/compare_runs.h"
 #include "app/commands/console.h"
 #include "core/analysis/compute.h"
-#include "core/analysis/windows.h"
 #include "core/trace/open.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace flipscope {
 
 namespace {
 
-Result<ComparedRun> compute_run(const TracePtr& baseline, const std::string& file, Engine& engine,
-                                const CompareOptions& options, const Job& job)
+/// Fills `run` as far as it comes.
+Result<void> compute_run(const TracePtr& baseline, const std::string& file, Engine& engine,
+                         const CompareOptions& options, const Job& job, ComparedRun& run)
 {
-    auto run = open_trace(file, job);
-    if (!run)
-        return tl::unexpected(run.error());
+    auto trace = open_trace(file, job);
+    if (!trace)
+        return tl::unexpected(trace.error());
+    run.trace = *trace;
     ComputeOptions how;
     how.use_cache = !options.no_cache;
-    auto table = compute_table(baseline, *run, engine, how, job);
+    auto table = compute_table(baseline, *trace, engine, how, job);
     if (!table)
         return tl::unexpected(table.error());
-    return ComparedRun{*run, *table};
+    run.table = *table;
+    return {};
 }
 
 std::string named(const std::string& file, const Error& error)
@@ -40,6 +43,21 @@ std::vector<std::filesystem::path> CompareOptions::inputs() const
     std::vector<std::filesystem::path> all(runs.begin(), runs.end());
     all.emplace_back(baseline);
     return all;
+}
+
+bool Compared::any() const
+{
+    return std::any_of(runs.begin(), runs.end(), [](const ComparedRun& run) { return run.table != nullptr; });
+}
+
+HistoryExtent Compared::extent() const
+{
+    HistoryExtent extent;
+    extent.include(*baseline);
+    for (const ComparedRun& run : runs)
+        if (run.table) // another text has no place on this axis
+            extent.include(*run.trace);
+    return extent;
 }
 
 void add_compare_options(CLI::App& command, CompareOptions& options)
@@ -82,15 +100,16 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     if (!selection->notice.empty())
         result.notices.push_back(selection->notice);
     for (const std::string& file : options.runs) {
-        auto computed = compute_run(result.baseline, file, engine, options, job);
-        if (computed) {
-            result.runs.push_back(std::move(*computed));
-            continue;
+        ComparedRun run;
+        if (const auto computed = compute_run(result.baseline, file, engine, options, job, run); !computed) {
+            if (computed.error().kind == ErrorKind::Cancelled)
+                return tl::unexpected(computed.error());
+            run.problem = computed.error().message;
+            result.problems.push_back({computed.error().kind, named(file, computed.error())});
+            complain(result.problems.back().message);
         }
-        if (computed.error().kind == ErrorKind::Cancelled)
-            return tl::unexpected(computed.error());
-        result.problems.push_back({computed.error().kind, named(file, computed.error())});
-        complain(result.problems.back().message);
+        if (run.trace)
+            result.runs.push_back(std::move(run));
     }
     return result;
 }

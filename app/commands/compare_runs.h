@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/metrics_table.h"
+#include "core/analysis/windows.h"
 #include "core/base/job.h"
 #include "core/trace/trace.h"
 
@@ -30,18 +30,22 @@ struct CompareOptions {
 /// Adds BASE RUN…, --window, --engine, --threads and --no-cache.
 void add_compare_options(CLI::App& command, CompareOptions& options);
 
-/// A run and its numbers.
+/// A run that could be read, and its numbers.
 struct ComparedRun {
     TracePtr trace;
-    TablePtr table;
+    TablePtr table;      ///< null where it could not be compared
+    std::string problem; ///< why
 };
 
 struct Compared {
     TracePtr baseline;
-    std::vector<ComparedRun> runs; ///< those that could be read and compared
+    std::vector<ComparedRun> runs; ///< in the order they were named
     std::string engine, engine_detail;
     std::vector<std::string> notices;
-    std::vector<Error> problems; ///< the others, each already named on stderr
+    std::vector<Error> problems; ///< runs that could not be read or compared, each already named on stderr
+
+    bool any() const;             ///< a run could be compared
+    HistoryExtent extent() const; ///< of the baseline and the runs that could be compared
 };
 
 /// Opens and computes. An error ends everything (baseline or engine unusable, Ctrl-C); a run that fails does not.

@@ -62,11 +62,11 @@ void fill(FigureSpec& spec, const Compared& compared, const WindowMetric& metric
 {
     std::vector<HeatmapInput> inputs;
     std::vector<TracePtr> traces;
-    for (const ComparedRun& run : compared.runs) {
-        inputs.push_back({run.trace->run_name, run.table, {}});
+    for (const ComparedRun& run : compared.runs) { // those without numbers too: the row says why it has none
+        inputs.push_back({run.trace->run_name, run.table, run.problem});
         traces.push_back(run.trace);
     }
-    spec.grid = make_heatmap(*compared.baseline, inputs, metric, window);
+    spec.grid = make_heatmap(*compared.baseline, inputs, metric, window, default_margin, compared.extent());
     spec.method = method_of(*compared.baseline, traces,
                             fmt::format("{} per window of {} tokens of one history", metric.title, window));
 }
@@ -109,7 +109,7 @@ int run_export(const ExportOptions& options)
         return ended(compared.error());
     for (const std::string& notice : compared->notices)
         complain(notice);
-    if (compared->runs.empty())
+    if (!compared->any())
         return exit_failed;
     fill(spec, *compared, **metric, options.window);
 

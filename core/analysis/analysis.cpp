@@ -5,13 +5,13 @@
 namespace flipscope {
 
 RunAnalysis analyze_table(const TracePtr& run, const TablePtr& table, std::int64_t window_tokens,
-                          std::int64_t last_position, std::int64_t n_tokens)
+                          const HistoryExtent& extent)
 {
     RunAnalysis a;
     a.name = run->run_name;
     a.trace = run;
     a.table = table;
-    a.overall = summarize(table->probes, 0, n_tokens);
+    a.overall = summarize(table->probes, 0, extent.n_tokens);
     a.differing_rows = differing_rows(*table);
     a.bit_identical = bit_identical(*table);
     std::int64_t known = 0, flips = 0;
@@ -20,7 +20,7 @@ RunAnalysis analyze_table(const TracePtr& run, const TablePtr& table, std::int64
         flips += p.flip_top1 > 0 ? 1 : 0;
     }
     a.flips_top1 = known > 0 ? flips : -1;
-    a.windows = windows_of(table->probes, window_tokens, last_position, n_tokens);
+    a.windows = windows_of(table->probes, window_tokens, extent.last_position, extent.n_tokens);
     return a;
 }
 

@@ -33,8 +33,8 @@ struct Analysis {
     std::vector<Error> problems; ///< runs that could not be read or compared; each sentence names its file
 };
 
-/// Windows of all runs reach to the last probe of any of them (and of the baseline).
+/// `extent` is that of the baseline and of all runs compared with it.
 RunAnalysis analyze_table(const TracePtr& run, const TablePtr& table, std::int64_t window_tokens,
-                          std::int64_t last_position, std::int64_t n_tokens);
+                          const HistoryExtent& extent);
 
 } // namespace flipscope

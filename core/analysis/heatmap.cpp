@@ -87,18 +87,17 @@ HeatmapRow row_of(const HeatmapInput& run, const HeatmapGrid& grid)
 } // namespace
 
 HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> runs, const WindowMetric& metric,
-                         std::int64_t window_tokens, double margin, std::int64_t last_position)
+                         std::int64_t window_tokens, double margin, HistoryExtent extent)
 {
     HeatmapGrid grid;
     grid.metric = metric;
     grid.margin = margin;
     grid.window_tokens = window_tokens;
-    grid.n_tokens = static_cast<std::int64_t>(baseline.tokens.ids.size());
+    extent.include(baseline);
+    grid.n_tokens = extent.n_tokens;
     grid.baseline = baseline.run_name;
     grid.spans = baseline.spans;
-    if (!baseline.probes.positions.empty())
-        last_position = std::max(last_position, baseline.probes.positions.back());
-    for (const WindowRange& range : window_ranges(window_tokens, last_position, grid.n_tokens)) {
+    for (const WindowRange& range : window_ranges(window_tokens, extent.last_position, grid.n_tokens)) {
         grid.starts.push_back(range.start);
         grid.ends.push_back(range.end);
     }

@@ -52,9 +52,9 @@ struct HeatmapInput {
     std::string problem;
 };
 
-/// `last_position` is that of the last probe of any open run, so that the grid has the windows of windows_of(); where
-/// it is not given, or smaller, the grid reaches to the last probe of the baseline.
+/// `extent` is that of the runs, so that the grid has the windows of analyze_table(); the baseline's own is part of it
+/// in any case.
 HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> runs, const WindowMetric& metric,
-                         std::int64_t window_tokens, double margin = default_margin, std::int64_t last_position = -1);
+                         std::int64_t window_tokens, double margin = default_margin, HistoryExtent extent = {});
 
 } // namespace flipscope

@@ -29,6 +29,13 @@ double share(std::int64_t part, std::int64_t whole)
 
 } // namespace
 
+void HistoryExtent::include(const Trace& trace)
+{
+    if (!trace.probes.positions.empty())
+        last_position = std::max(last_position, trace.probes.positions.back());
+    n_tokens = std::max(n_tokens, static_cast<std::int64_t>(trace.tokens.ids.size()));
+}
+
 WindowStats summarize(std::span<const ProbeMetrics> probes, std::int64_t start, std::int64_t end)
 {
     WindowStats s;

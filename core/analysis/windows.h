@@ -5,6 +5,7 @@
 #include "core/analysis/metrics_table.h"
 #include "core/analysis/statistics.h"
 #include "core/base/error.h"
+#include "core/trace/trace.h"
 
 #include <cstdint>
 #include <span>
@@ -15,6 +16,14 @@
 namespace flipscope {
 
 inline constexpr std::int64_t default_window_tokens = 8000;
+
+/// How far the windows of a baseline and the runs beside it reach, so that all of them have the same ones.
+struct HistoryExtent {
+    std::int64_t last_position = -1; ///< of the last probe of any of them; -1 = none
+    std::int64_t n_tokens = 0;       ///< of the longest history
+    void include(const Trace& trace);
+    bool operator==(const HistoryExtent&) const = default;
+};
 
 /// Statistics of the probes whose position lies in [start, end).
 struct WindowStats {

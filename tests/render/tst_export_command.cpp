@@ -111,6 +111,33 @@ private slots:
         QCOMPARE(run({path("absent.h5"), sample("flash_attn"), "--out", path("none.svg")}).code, 1);
     }
 
+    /// As in the window: a row that says why, in the place where the run was named.
+    void run_of_another_text_has_its_row()
+    {
+        const QString other = QStringLiteral(FLIPSCOPE_TEST_DATA "/traces/f32.h5");
+        const QStringList arguments{sample("baseline"), other, sample("flash_attn"), "--window", "4096", "--out"};
+        const Outcome o = run(arguments + QStringList{path("rows.svg")});
+        QCOMPARE(o.code, 1);
+        QVERIFY2(o.err.contains("token ids differ"), qPrintable(o.err));
+        QFile svg(path("rows.svg"));
+        QVERIFY(svg.open(QIODevice::ReadOnly));
+        const QByteArray text = svg.readAll();
+        QVERIFY(text.contains(">flash_attn<") && text.contains("not comparable: ") &&
+                text.contains("token ids differ"));
+        QCOMPARE(run(arguments + QStringList{path("rows.csv")}).code, 1);
+        QFile csv(path("rows.csv"));
+        QVERIFY(csv.open(QIODevice::ReadOnly));
+        QStringList states;
+        for (const QByteArray& line : csv.readAll().split('\n').mid(1))
+            if (!line.isEmpty())
+                states << QString::fromUtf8(line.split(',').last());
+        const QStringList none{"not comparable", "not comparable"}, some{"value", "value"};
+        QCOMPARE(states, none + some);
+        const Outcome alone = run({sample("baseline"), other, "--out", path("alone.svg")});
+        QCOMPARE(alone.code, 1);
+        QVERIFY(!QFileInfo::exists(path("alone.svg")));
+    }
+
     void wrong_usage_data()
     {
         QTest::addColumn<QStringList>("more");

@@ -56,7 +56,7 @@ private slots:
         }
         QCOMPARE(busy.first().first().toBool(), true);
         QCOMPARE(busy.last().first().toBool(), false);
-        QCOMPARE(session.lastPosition(), qint64(3968));
+        QCOMPARE(session.extent(), (HistoryExtent{3968, 4000}));
         QVERIFY(!session.engineText().isEmpty());
     }
 
@@ -121,6 +121,36 @@ private slots:
         session.setBaseline(named(session, "base")->id);
         QVERIFY(!session.busy()); // back at once, from memory
         QCOMPARE(named(session, "early")->table, first);
+    }
+
+    /// As `flipscope analyze` has it: the windows reach to the last probe of any run that is compared.
+    void run_longer_than_the_baseline()
+    {
+        MadeTrace made{.name = QStringLiteral("longer"), .flipsAt = {}, .nanAt = {}, .tokens = 5000, .settings = {}};
+        const QString longer = write(m_folder->path(), made);
+        made.name = QStringLiteral("other text");
+        made.tokens = 9000;
+        made.changedToken = 77;
+        const QString other = write(m_folder->path(), made);
+        Session session;
+        session.open({m_files[0], longer, other});
+        QVERIFY(idle(session));
+        QCOMPARE(named(session, "other text")->state, SessionRun::State::Failed);
+        QCOMPARE(session.extent(), (HistoryExtent{4992, 5000}));
+        QCOMPARE(session.windowTokens(), qint64(512)); // for 5,000 tokens, not for 9,000
+        const HeatmapGrid grid = session.heatmap();
+        QCOMPARE(grid.n_tokens, std::int64_t(5000));
+        QCOMPARE(grid.starts.size(), std::size_t(10));
+        QCOMPARE(grid.ends.back(), std::int64_t(5000));
+        QCOMPARE(grid.rows[0].cells[7].n, std::int64_t(13)); // the common history ends in window 7
+        QCOMPARE(grid.rows[0].cells[8].state, HeatmapCell::State::Empty);
+        const Analysis analysis = analysisOf(session);
+        QCOMPARE(analysis.runs[0].windows.size(), grid.starts.size());
+        for (std::size_t i = 0; i < grid.starts.size(); ++i) {
+            QCOMPARE(analysis.runs[0].windows[i].start, grid.starts[i]);
+            QCOMPARE(analysis.runs[0].windows[i].end, grid.ends[i]);
+            QCOMPARE(analysis.runs[0].windows[i].n, grid.rows[0].cells[i].n);
+        }
     }
 
     void failed_run_stays_with_its_problem()

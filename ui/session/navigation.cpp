@@ -106,15 +106,14 @@ Analysis analysisOf(const Session& session)
     if (base == nullptr)
         return analysis;
     analysis.baseline = base->trace;
-    const auto tokens = static_cast<std::int64_t>(base->trace->tokens.ids.size());
+    const HistoryExtent extent = session.extent();
     for (const SessionRun* run : session.visibleRuns()) {
         if (!run->table) {
             if (run->state == SessionRun::State::Failed)
                 analysis.problems.push_back({ErrorKind::NotComparable, run->problem.toStdString()});
             continue;
         }
-        analysis.runs.push_back(
-            analyze_table(run->trace, run->table, session.windowTokens(), session.lastPosition(), tokens));
+        analysis.runs.push_back(analyze_table(run->trace, run->table, session.windowTokens(), extent));
         analysis.runs.back().name = run->name.toStdString();
         analysis.engine = run->table->engine;
         analysis.engine_detail = run->table->engine_detail;

@@ -337,24 +337,34 @@ void Session::checkFiles()
 
 // --- what is looked at ---
 
-qint64 Session::lastPosition() const
+HistoryExtent Session::extent() const
 {
-    qint64 last = -1;
+    HistoryExtent extent;
     for (const SessionRun& run : m_runs)
-        if (run.trace && !run.trace->probes.positions.empty())
-            last = std::max<qint64>(last, run.trace->probes.positions.back());
-    return last;
+        if (run.state != SessionRun::State::Failed)
+            extent.include(*run.trace);
+    return extent;
 }
 
 void Session::Private::chooseWindow()
 {
     if (!q->m_windowChosen || q->m_runs.empty())
         return;
-    const qint64 last = q->lastPosition();
-    const qint64 tokens = last < 0 ? default_window_tokens : first_window_tokens(last);
+    useWindow(first_window_tokens(q->extent().last_position));
+}
+
+void Session::Private::useWindow(qint64 tokens)
+{
     if (tokens == q->m_windowTokens)
         return;
     q->m_windowTokens = tokens;
+    // The selected window keeps the place it is about: the new window that its start, or its probe, lies in.
+    Place place = q->m_path.place();
+    if (place.windowStart >= 0) {
+        const qint64 about = place.probe >= 0 ? place.probe : place.windowStart;
+        place.windowStart = about / tokens * tokens;
+        q->m_path.go(place);
+    }
     emit q->viewChanged();
 }
 
@@ -368,18 +378,8 @@ void Session::setWindowTokens(qint64 tokens)
         }
         return;
     }
-    const bool same = tokens == m_windowTokens;
     m_windowChosen = false;
-    m_windowTokens = tokens;
-    // The selected window keeps the place it is about: the new window that its start lies in.
-    Place place = m_path.place();
-    if (!same && place.windowStart >= 0) {
-        const qint64 about = place.probe >= 0 ? place.probe : place.windowStart;
-        place.windowStart = about / tokens * tokens;
-        m_path.go(place);
-    }
-    if (!same)
-        emit viewChanged();
+    d->useWindow(tokens);
     d->updateBanners();
 }
 
@@ -422,7 +422,7 @@ HeatmapGrid Session::heatmap(const WindowMetric& metric) const
     for (const SessionRun* run : visibleRuns())
         inputs.push_back({run->name.toStdString(), run->table,
                           run->state == SessionRun::State::Failed ? run->problem.toStdString() : std::string()});
-    HeatmapGrid grid = make_heatmap(*base->trace, inputs, metric, m_windowTokens, m_margin);
+    HeatmapGrid grid = make_heatmap(*base->trace, inputs, metric, m_windowTokens, m_margin, extent());
     grid.baseline = base->name.toStdString(); // as shown, where it was renamed
     return grid;
 }

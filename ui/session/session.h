@@ -110,7 +110,8 @@ public:
     HeatmapGrid heatmap() const;
     /// The same for another metric (line charts).
     HeatmapGrid heatmap(const WindowMetric& metric) const;
-    qint64 lastPosition() const; ///< last probe of any open run, -1 = none
+    /// Of the baseline and all runs that are compared with it, or will be; a run that failed has no place on its axis.
+    HistoryExtent extent() const;
     /// Text of ids, from whichever open trace knows it.
     const TokenTexts& texts() const { return m_texts; }
     const std::vector<Banner>& banners() const { return m_banners; }

@@ -386,6 +386,7 @@ void Session::Private::computed(const PairItem& item, const Result<TablePtr>& re
             run->state = SessionRun::State::Failed;
             run->problem = QString::fromStdString(result.error().message);
             toVerify.remove(run->id);
+            chooseWindow(); // its history may have been the longest
         } else if (run->state == SessionRun::State::Working) {
             run->state = SessionRun::State::Waiting; // it was stopped for another pair; its turn comes again
         }

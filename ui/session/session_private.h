@@ -98,6 +98,7 @@ struct Session::Private {
     void refreshStates(); ///< after the baseline or a trace changed: tables from memory, the rest waits
     void tracesChanged(); ///< texts, window size, watcher
     void chooseWindow();
+    void useWindow(qint64 tokens);
     void watchFiles();
     void dropTables(int id);
 

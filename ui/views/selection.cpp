@@ -34,13 +34,8 @@ QString whyNoTable(Session& session)
 
 std::pair<qint64, qint64> windowRange(Session& session, qint64 start)
 {
-    const SessionRun* base = session.baseline();
-    qint64 end = start + session.windowTokens();
-    if (base && base->trace) {
-        const auto size = static_cast<qint64>(base->trace->tokens.ids.size());
-        end = std::max(start, std::min(end, size));
-    }
-    return {start, end};
+    const qint64 end = std::min(start + session.windowTokens(), static_cast<qint64>(session.extent().n_tokens));
+    return {start, std::max(start, end)};
 }
 
 Place placeAt(Session& session, int run, qint64 probe, qint64 token)

@@ -74,10 +74,11 @@ const RunsModel::Facts& RunsModel::factsOf(const SessionRun& run) const
     const SessionRun* base = m_session->baseline();
     const TracePtr baseTrace = base != nullptr ? base->trace : nullptr;
     if (facts.table != run.table || facts.trace != run.trace || facts.baseline != baseTrace) {
-        facts = {run.table, run.trace, baseTrace, {}, 0};
-        if (run.table)
-            facts.analysis = analyze_table(run.trace, run.table, m_session->windowTokens(), m_session->lastPosition(),
-                                           static_cast<std::int64_t>(run.trace->tokens.ids.size()));
+        facts = {run.table, run.trace, baseTrace, {}, false, 0};
+        if (run.table) {
+            facts.overall = summarize(run.table->probes, 0, static_cast<std::int64_t>(run.trace->tokens.ids.size()));
+            facts.bitIdentical = bit_identical(*run.table);
+        }
         if (baseTrace && baseTrace != run.trace)
             facts.settingsDiffer = static_cast<qsizetype>(differing_settings({baseTrace, run.trace}).size());
     }
@@ -102,14 +103,14 @@ QString RunsModel::badgeOf(const SessionRun& run) const
         break;
     case SessionRun::State::Ready: {
         const Facts& facts = factsOf(run);
-        if (facts.analysis.bit_identical)
+        if (facts.bitIdentical)
             parts << tr("bit-identical");
         if (facts.settingsDiffer > 0)
             parts << counted(facts.settingsDiffer, tr("setting differs"), tr("settings differ"));
-        if (facts.analysis.overall.n_invalid > 0)
-            parts << tr("%1 invalid").arg(formatCount(facts.analysis.overall.n_invalid));
+        if (facts.overall.n_invalid > 0)
+            parts << tr("%1 invalid").arg(formatCount(facts.overall.n_invalid));
         if (parts.isEmpty())
-            parts << counted(facts.analysis.overall.n, tr("probe"), tr("probes"));
+            parts << counted(facts.overall.n, tr("probe"), tr("probes"));
         break;
     }
     }
@@ -127,9 +128,9 @@ QVariant RunsModel::displayOf(const SessionRun& run, int column) const
     case Name:
         return run.name;
     case Flips:
-        return ready ? formatShare(factsOf(run).analysis.overall.flip_rate) : QString();
+        return ready ? formatShare(factsOf(run).overall.flip_rate) : QString();
     case Kl:
-        return ready ? formatNats(factsOf(run).analysis.overall.kl_pq.mean) : QString();
+        return ready ? formatNats(factsOf(run).overall.kl_pq.mean) : QString();
     default:
         return {};
     }
@@ -150,7 +151,7 @@ QString RunsModel::toolTipOf(const SessionRun& run, int column) const
                                                         : tr("Shown; click to hide");
     case Flips:
         if (ready) {
-            const WindowStats& all = factsOf(run).analysis.overall;
+            const WindowStats& all = factsOf(run).overall;
             return tr("%1 of %2 probes flipped (95 % interval %3 to %4), %5 of them with a tie")
                 .arg(formatCount(all.flips), formatCount(all.n), formatShare(all.flip_interval.low),
                      formatShare(all.flip_interval.high), formatCount(all.flips_tied));
@@ -158,7 +159,7 @@ QString RunsModel::toolTipOf(const SessionRun& run, int column) const
         return {};
     case Kl:
         if (ready) {
-            const Distribution& kl = factsOf(run).analysis.overall.kl_pq;
+            const Distribution& kl = factsOf(run).overall.kl_pq;
             QString text = tr("Mean KL(P‖Q) over %1 probes, in nats; P is the baseline. Median %2, p99 %3, largest %4.")
                                .arg(formatCount(kl.n), formatNats(kl.median), formatNats(kl.p99), formatNats(kl.max));
             if (kl.n_infinite > 0)

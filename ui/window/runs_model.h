@@ -45,7 +45,8 @@ private:
     struct Facts {
         TablePtr table;
         TracePtr trace, baseline;
-        RunAnalysis analysis;
+        WindowStats overall; ///< over all matched probes
+        bool bitIdentical = false;
         qsizetype settingsDiffer = 0;
     };
 

@@ -133,7 +133,7 @@ private slots:
         const float nan = std::numeric_limits<float>::quiet_NaN();
         const auto table = compute_table(trace_of("p", {{0, 1}, {0, 1}, {0, 1}, {0, 1}}),
                                          trace_of("q", {{0, 1}, {nan, 1}, {-inf, -inf}, {-inf, 1}}), *cpu_);
-        const auto run = analyze_table(trace_of("q", {{0}}), *table, 100, 30, 41);
+        const auto run = analyze_table(trace_of("q", {{0}}), *table, 100, {30, 41});
         QCOMPARE(run.overall.n, 2);
         QCOMPARE(run.overall.n_invalid, 2);
         QCOMPARE(run.overall.kl_pq.n_infinite, 1);

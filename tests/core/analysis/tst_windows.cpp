@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/analysis.h"
 #include "core/analysis/heatmap.h"
 #include "core/analysis/windows.h"
 #include "tests/core/analysis/made_traces.h"
@@ -226,7 +227,33 @@ private slots:
         QVERIFY(std::isnan(grid.rows[3].cells[2].value));
         QVERIFY(QString::fromStdString(grid.rows[0].note).contains("1 invalid probe"));
         // Another run may reach further than the baseline does.
-        QCOMPARE(make_heatmap(baseline, runs, metric("flip_rate"), 100, default_margin, 499).starts.size(), 5u);
+        QCOMPARE(make_heatmap(baseline, runs, metric("flip_rate"), 100, default_margin, {499, 0}).starts.size(), 5u);
+    }
+    void grid_and_analysis_have_the_same_windows()
+    {
+        // The run's history goes on where the baseline's ends: 230 tokens against 150, its last probe in window 2.
+        const Trace baseline = made::trace("base", made::ids(150), {40, 90, 140});
+        const auto run = std::make_shared<const Trace>(made::trace("run", made::ids(230), {40, 90, 140, 205}));
+        const TablePtr table = table_of({made::probe(40, 1), made::probe(90, 1, true), made::probe(140, 1)});
+        HistoryExtent extent;
+        extent.include(baseline);
+        extent.include(*run);
+        QCOMPARE(extent.last_position, 205);
+        QCOMPARE(extent.n_tokens, 230);
+        const auto windows = analyze_table(run, table, 100, extent).windows;
+        const HeatmapGrid grid = make_heatmap(baseline, std::vector<HeatmapInput>{{"run", table, ""}},
+                                              metric("flip_rate"), 100, default_margin, extent);
+        QCOMPARE(windows.size(), 3u);
+        QCOMPARE(grid.n_tokens, 230);
+        QCOMPARE(grid.starts, (std::vector<std::int64_t>{0, 100, 200}));
+        QCOMPARE(grid.ends, (std::vector<std::int64_t>{100, 200, 230}));
+        for (std::size_t i = 0; i < windows.size(); ++i) {
+            QCOMPARE(windows[i].start, grid.starts[i]);
+            QCOMPARE(windows[i].end, grid.ends[i]);
+            QCOMPARE(windows[i].n, grid.rows[0].cells[i].n);
+            QCOMPARE(windows[i].flips, grid.rows[0].cells[i].flips);
+        }
+        QCOMPARE(grid.rows[0].cells[2].state, HeatmapCell::State::Empty);
     }
 };
 
