@@ -65,8 +65,10 @@ int run_analyze(const AnalyzeOptions& options)
     analysis.problems = compared->problems;
     const HistoryExtent extent = compared->extent();
     for (const ComparedRun& run : compared->runs)
-        if (run.table)
+        if (run.table) {
             analysis.runs.push_back(analyze_table(run.trace, run.table, options.window, extent));
+            analysis.runs.back().name = run.name;
+        }
     if (const auto written = write_reports(analysis, options); !written)
         return ended(written.error());
     return analysis.problems.empty() ? exit_done : exit_failed;

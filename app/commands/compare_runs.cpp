@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/commands/compare_runs.h"
 #include "app/commands/console.h"
+#include "core/analysis/analysis.h"
 #include "core/analysis/compute.h"
 #include "core/trace/open.h"
 
@@ -99,6 +100,7 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     result.engine_detail = engine.detail();
     if (!selection->notice.empty())
         result.notices.push_back(selection->notice);
+    std::vector<std::string> names;
     for (const std::string& file : options.runs) {
         ComparedRun run;
         if (const auto computed = compute_run(result.baseline, file, engine, options, job, run); !computed) {
@@ -108,8 +110,11 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
             result.problems.push_back({computed.error().kind, named(file, computed.error())});
             complain(result.problems.back().message);
         }
-        if (run.trace)
-            result.runs.push_back(std::move(run));
+        if (!run.trace)
+            continue;
+        run.name = distinct_name(run.trace->run_name, names);
+        names.push_back(run.name);
+        result.runs.push_back(std::move(run));
     }
     return result;
 }

@@ -32,6 +32,7 @@ void add_compare_options(CLI::App& command, CompareOptions& options);
 
 /// A run that could be read, and its numbers.
 struct ComparedRun {
+    std::string name; ///< the trace's own, with a number where an earlier run has it
     TracePtr trace;
     TablePtr table;      ///< null where it could not be compared
     std::string problem; ///< why

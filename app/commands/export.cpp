@@ -63,7 +63,7 @@ void fill(FigureSpec& spec, const Compared& compared, const WindowMetric& metric
     std::vector<HeatmapInput> inputs;
     std::vector<TracePtr> traces;
     for (const ComparedRun& run : compared.runs) { // those without numbers too: the row says why it has none
-        inputs.push_back({run.trace->run_name, run.table, run.problem});
+        inputs.push_back({run.name, run.table, run.problem});
         traces.push_back(run.trace);
     }
     spec.grid = make_heatmap(*compared.baseline, inputs, metric, window, default_margin, compared.extent());

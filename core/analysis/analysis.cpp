@@ -2,7 +2,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/analysis.h"
 
+#include <algorithm>
+
 namespace flipscope {
+
+std::string distinct_name(const std::string& name, std::span<const std::string> taken)
+{
+    std::string distinct = name;
+    for (int n = 2; std::find(taken.begin(), taken.end(), distinct) != taken.end(); ++n)
+        distinct = fmt::format("{} ({})", name, n);
+    return distinct;
+}
 
 RunAnalysis analyze_table(const TracePtr& run, const TablePtr& table, std::int64_t window_tokens,
                           const HistoryExtent& extent)

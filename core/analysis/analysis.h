@@ -7,6 +7,7 @@
 #include "core/trace/trace.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct Analysis {
     std::vector<std::string> notices;
     std::vector<Error> problems; ///< runs that could not be read or compared; each sentence names its file
 };
+
+/// `name`, or "name (2)", "name (3)" ... where it is taken: in tables and CSV files runs are told apart by name alone.
+std::string distinct_name(const std::string& name, std::span<const std::string> taken);
 
 /// `extent` is that of the baseline and of all runs compared with it.
 RunAnalysis analyze_table(const TracePtr& run, const TablePtr& table, std::int64_t window_tokens,

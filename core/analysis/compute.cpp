@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <utility>
@@ -265,25 +264,11 @@ void note_outside(MetricsTable& table)
                      most_p, most_q)});
 }
 
-bool same_numbers(const ProbeMetrics& a, const ProbeMetrics& b)
-{
-    return std::memcmp(&a, &b, sizeof a) == 0; // no padding: see the assertion
-}
-static_assert(sizeof(ProbeMetrics) == 22 * sizeof(double) + 2 * sizeof(std::int64_t) + 3 * sizeof(std::int32_t) + 4);
-
-std::int64_t count_other(const std::vector<ProbeMetrics>& a, const std::vector<ProbeMetrics>& b)
-{
-    std::int64_t other = 0;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        other += i < b.size() && same_numbers(a[i], b[i]) ? 0 : 1;
-    return other;
-}
-
 std::string verdict_of(const std::optional<MetricsTable>& cached, const MetricsTable& fresh)
 {
     if (!cached)
         return "Verified nothing: there was no cached table to compare with.";
-    const std::int64_t other = count_other(fresh.probes, cached->probes) + count_other(fresh.dense, cached->dense);
+    const std::int64_t other = different_probes(fresh, *cached);
     const bool rows_equal = cached->rows_hash == fresh.rows_hash;
     if (other == 0 && rows_equal)
         return fmt::format("Verified: all numbers of {} probes and the hash of the rows ({}) are those of the cached "

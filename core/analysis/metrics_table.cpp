@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace flipscope {
 
@@ -95,7 +96,24 @@ const std::vector<ProbeColumn> columns{
      pair_number<&M::id_overlap>},
 };
 
+static_assert(sizeof(M) == 22 * sizeof(double) + 2 * sizeof(std::int64_t) + 3 * sizeof(std::int32_t) + 4,
+              "no padding, whose bytes mean nothing");
+
+std::int64_t different(const std::vector<M>& a, const std::vector<M>& b)
+{
+    const std::size_t n = std::min(a.size(), b.size());
+    auto count = static_cast<std::int64_t>(std::max(a.size(), b.size()) - n);
+    for (std::size_t i = 0; i < n; ++i)
+        count += std::memcmp(&a[i], &b[i], sizeof(M)) != 0 ? 1 : 0;
+    return count;
+}
+
 } // namespace
+
+std::int64_t different_probes(const MetricsTable& a, const MetricsTable& b)
+{
+    return different(a.probes, b.probes) + different(a.dense, b.dense);
+}
 
 std::int64_t differing_rows(const MetricsTable& table)
 {

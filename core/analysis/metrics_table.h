@@ -39,6 +39,9 @@ std::int64_t differing_rows(const MetricsTable& table);
 /// Full rows of equal types without one differing bit, over at least one matched probe: the repeat control.
 bool bit_identical(const MetricsTable& table);
 
+/// Probes, dense ones too, whose numbers are not the same in both tables, bit for bit.
+std::int64_t different_probes(const MetricsTable& a, const MetricsTable& b);
+
 /// One column of the table, as CSV files, the probe table and tooltips show it.
 struct ProbeColumn {
     enum class Kind { Real, Integer, Boolean };

@@ -106,6 +106,17 @@ private slots:
         QVERIFY(answer.err.contains("/no/such/file.h5"));
         QCOMPARE(flipscope({"analyze", samples + "baseline.h5", "/no/such/file.h5"}).code, 1);
     }
+    void runs_of_one_name_are_told_apart()
+    {
+        const QTemporaryDir dir;
+        const QString csv_file = dir.filePath("w.csv"), repeat = samples + "baseline_repeat.h5";
+        const Answer answer =
+            flipscope({"analyze", samples + "baseline.h5", repeat, repeat, "--csv-windows", csv_file});
+        QCOMPARE(answer.code, 0);
+        const auto names = csv(csv_file)["run"];
+        QCOMPARE(names.first(), "baseline_repeat");
+        QCOMPARE(names.last(), "baseline_repeat (2)");
+    }
     void contract_of_the_json()
     {
         const Answer answer =

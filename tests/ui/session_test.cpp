@@ -98,6 +98,41 @@ private slots:
         QVERIFY(banner(session, QStringLiteral("link.h5 is open already, as early")));
     }
 
+    void inode_of_a_replaced_file_is_another_file()
+    {
+        Session session;
+        session.open({m_files[0], m_files[1]});
+        QVERIFY(idle(session));
+        // early.h5 is replaced, and what was early.h5 lives on elsewhere with another content.
+        const QString moved = m_folder->filePath(QStringLiteral("moved.h5"));
+        QVERIFY(QFile::rename(m_files[1], moved));
+        QFile late(m_files[2]), in(moved);
+        QVERIFY(late.open(QIODevice::ReadOnly) && in.open(QIODevice::WriteOnly | QIODevice::Truncate));
+        in.write(late.readAll());
+        in.close();
+        write(m_folder->path(), {.name = QStringLiteral("early"), .flipsAt = {}, .nanAt = {}, .settings = {}});
+        session.open({moved});
+        QVERIFY(idle(session));
+        QCOMPARE(session.runs().size(), std::size_t(3));
+        QCOMPARE(named(session, "late")->state, SessionRun::State::Ready);
+    }
+
+    void runs_of_one_name_are_told_apart()
+    {
+        const QTemporaryDir other;
+        const QString second =
+            write(other.path(), {.name = QStringLiteral("early"), .flipsAt = {}, .nanAt = {}, .settings = {}});
+        Session session;
+        session.open({m_files[0], m_files[1], second});
+        QVERIFY(idle(session));
+        QVERIFY(named(session, "early (2)") != nullptr);
+        write(other.path(), {.name = QStringLiteral("early"), .flipsAt = {64}, .nanAt = {}, .settings = {}});
+        session.reload();
+        QVERIFY(idle(session));
+        QCOMPARE(session.visibleRuns()[1]->name, QStringLiteral("early (2)"));
+        QCOMPARE(session.heatmap().rows[1].cells[0].flips, std::int64_t(1));
+    }
+
     void baseline_is_chosen_and_changed()
     {
         Session session;
@@ -368,6 +403,25 @@ private slots:
         QCOMPARE(downFrom(session, {}).run, session.visibleRuns().front()->id);
         // In window 7 one probe flips: it is the worst, whatever the divergence of the others.
         QCOMPARE(downFrom(session, {.run = late, .windowStart = 7 * 512}).probe, qint64(7 * 512 + 64));
+    }
+
+    /// Δp has no value where the history's next token is none of the compared ids.
+    void down_passes_over_windows_without_a_value()
+    {
+        MadeTrace made{.name = QStringLiteral("p"), .flipsAt = {}, .nanAt = {}, .changedToken = 1, .settings = {}};
+        made.changedTo = 1000; // of 64 ids
+        const QString base = write(m_folder->path(), made);
+        made.name = QStringLiteral("q");
+        made.flipsAt = {448}; // where the history's next token is the one that leads
+        const QString run = write(m_folder->path(), made);
+        Session session;
+        session.open({base, run});
+        QVERIFY(idle(session));
+        session.setWindowTokens(32); // a probe each
+        session.setMetric(QStringLiteral("dp_mean"));
+        const HeatmapGrid grid = session.heatmap();
+        QVERIFY(std::isnan(grid.rows[0].cells[0].value) && grid.rows[0].cells[0].n == 1);
+        QCOMPARE(downFrom(session, {.run = named(session, "q")->id}).windowStart, qint64(448));
     }
 
     /// Cells of the grid over real traces, against flips counted in the reference tables (computed in 80-bit

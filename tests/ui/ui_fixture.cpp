@@ -92,7 +92,7 @@ QString write(const QString& folder, const MadeTrace& made)
     for (std::int64_t t = 0; t < made.tokens; ++t) {
         trace.tokens.ids.push_back(static_cast<std::int32_t>((t * 7 + t / 64) % made.vocab));
         if (t == made.changedToken)
-            trace.tokens.ids.back() = (trace.tokens.ids.back() + 1) % made.vocab;
+            trace.tokens.ids.back() = made.changedTo >= 0 ? made.changedTo : (trace.tokens.ids.back() + 1) % made.vocab;
     }
     auto vocabulary = std::make_shared<Vocabulary>();
     vocabulary->text.offsets.push_back(0);
@@ -103,7 +103,7 @@ QString write(const QString& folder, const MadeTrace& made)
     trace.vocabulary = vocabulary;
     trace.tokens.text.offsets.push_back(0);
     for (const std::int32_t id : trace.tokens.ids) {
-        trace.tokens.text.bytes += vocabulary->text[static_cast<std::size_t>(id)];
+        trace.tokens.text.bytes += id < made.vocab ? vocabulary->text[static_cast<std::size_t>(id)] : " ?";
         trace.tokens.text.offsets.push_back(trace.tokens.text.bytes.size());
     }
     trace.spans = {{0, 400, "system", ""},

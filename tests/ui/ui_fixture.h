@@ -28,6 +28,7 @@ struct MadeTrace {
     std::vector<std::int64_t> nanAt;   ///< positions whose row holds a NaN
     std::int64_t tokens = 4000;
     std::int32_t changedToken = -1; ///< position whose id differs: cannot be compared then
+    std::int32_t changedTo = -1;    ///< to this id; -1 = to the next one
     std::vector<std::pair<std::string, std::string>> settings;
     std::int32_t vocab = 64;
     std::int64_t stride = 32;

@@ -42,9 +42,11 @@ std::optional<qint64> worstWindow(const Session& session, const SessionRun& run)
         const HeatmapCell& cell = row.cells[i];
         if (cell.n == 0)
             continue;
-        const double bad = cell.state == HeatmapCell::State::Infinite ? std::numeric_limits<double>::infinity()
-                           : lowIsBad                                 ? -cell.value
-                                                                      : cell.value;
+        double bad = cell.state == HeatmapCell::State::Infinite ? std::numeric_limits<double>::infinity()
+                     : lowIsBad                                 ? -cell.value
+                                                                : cell.value;
+        if (std::isnan(bad)) // no value: the least bad
+            bad = -std::numeric_limits<double>::infinity();
         if (!start || bad > worst) {
             start = grid.starts[i];
             worst = bad;

@@ -9,7 +9,6 @@
 #include <QFileInfo>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <filesystem>
 #include <new>
@@ -111,21 +110,6 @@ QString describeEngine(const Engine& engine)
     return detail.isEmpty() ? shown : QStringLiteral("%1 (%2)").arg(shown, detail);
 }
 
-/// Probes that do not have the same numbers, bit for bit, in two tables of one pair.
-qint64 differentProbes(const MetricsTable& a, const MetricsTable& b)
-{
-    if (a.probes.size() != b.probes.size())
-        return static_cast<qint64>(std::max(a.probes.size(), b.probes.size()));
-    qint64 different = 0;
-    for (std::size_t i = 0; i < a.probes.size(); ++i)
-        different += std::ranges::any_of(probe_columns(), [&](const ProbeColumn& column) {
-            const auto x = column.value(a.probes[i]), y = column.value(b.probes[i]);
-            return x.has_value() != y.has_value() ||
-                   (x && std::bit_cast<std::uint64_t>(*x) != std::bit_cast<std::uint64_t>(*y));
-        });
-    return different;
-}
-
 } // namespace
 
 /// Progress from a worker to the GUI thread, 30 times a second at most.
@@ -201,14 +185,23 @@ void Session::Private::opened(quint64 ticket, const OpenAnswer& answer)
     announceBusy();
 }
 
+/// The trace's own name, with a number where another run has it already.
+QString Session::Private::nameFor(const SessionRun& run) const
+{
+    std::vector<std::string> taken;
+    for (const SessionRun& other : q->m_runs)
+        if (other.id != run.id)
+            taken.push_back(other.name.toStdString());
+    return QString::fromStdString(distinct_name(run.trace->run_name, taken));
+}
+
 void Session::Private::addTrace(const TracePtr& trace)
 {
     for (const SessionRun& run : q->m_runs) {
         std::error_code ignored;
-        const auto& a = run.trace->stamp;
-        const auto& b = trace->stamp;
-        const bool sameFile = (a.inode == b.inode && a.device == b.device) ||
-                              std::filesystem::equivalent(run.trace->path, trace->path, ignored);
+        // Not by the inode alone: that of a file which was replaced goes to the next one made.
+        const bool sameFile =
+            run.trace->stamp == trace->stamp || std::filesystem::equivalent(run.trace->path, trace->path, ignored);
         if (sameFile) {
             say(Banner::Level::Note, Session::tr("%1 is open already, as %2.")
                                          .arg(QString::fromStdString(trace->path.filename().string()), run.name));
@@ -218,13 +211,7 @@ void Session::Private::addTrace(const TracePtr& trace)
     SessionRun run;
     run.id = nextId++;
     run.trace = trace;
-    const QString base = QString::fromStdString(trace->run_name);
-    run.name = base;
-    const auto taken = [&](const QString& name) {
-        return std::ranges::any_of(q->m_runs, [&](const SessionRun& r) { return r.name == name; });
-    };
-    for (int n = 2; taken(run.name); ++n)
-        run.name = QStringLiteral("%1 (%2)").arg(base).arg(n);
+    run.name = nameFor(run);
     run.color = ChartStyle::ofPalette().runColor(run.id);
     q->m_runs.push_back(std::move(run));
 }
@@ -252,10 +239,10 @@ void Session::Private::reloaded(SessionRun& run, const OpenAnswer& answer)
     run.changedOnDisk = false;
     if (fresh->stamp == run.trace->stamp && fresh->content_key == run.trace->content_key)
         return;
-    const bool namedByTrace = run.name == QString::fromStdString(run.trace->run_name);
+    const bool namedByTrace = run.name == nameFor(run);
     run.trace = fresh;
     if (namedByTrace)
-        run.name = QString::fromStdString(fresh->run_name);
+        run.name = nameFor(run);
     dropTables(run.id);
 }
 
@@ -452,10 +439,12 @@ void Session::Private::noteVerified(const PairItem& item, const TablePtr& table)
     const SessionRun* run = find(item.runId);
     toVerify.remove(item.runId);
     ++verified;
-    const qint64 different = item.before ? differentProbes(*item.before, *table) : 0;
+    const qint64 different = item.before ? different_probes(*item.before, *table) : 0;
     if (different > 0)
-        verifiedDifferent.append(
-            Session::tr("%1 (%2 of %3 probes)").arg(run->name).arg(different).arg(table->probes.size()));
+        verifiedDifferent.append(Session::tr("%1 (%2 of %3 probes)")
+                                     .arg(run->name)
+                                     .arg(different)
+                                     .arg(table->probes.size() + table->dense.size()));
     if (!toVerify.isEmpty())
         return;
     if (verifiedDifferent.isEmpty())

@@ -80,6 +80,7 @@ struct Session::Private {
     void enqueue(const QStringList& paths);
     void openNext();
     void opened(quint64 ticket, const OpenAnswer& answer);
+    QString nameFor(const SessionRun& run) const;
     void addTrace(const TracePtr& trace);
     void reloaded(SessionRun& run, const OpenAnswer& answer);
     void openingDone();
