@@ -21,13 +21,9 @@ struct AnalyzeOptions : CompareOptions {
 
 Result<void> write_reports(const Analysis& analysis, const AnalyzeOptions& options)
 {
-    // Names and texts may hold any bytes; JSON may not.
-    const auto json = [&] {
-        return analysis_json(analysis).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    };
     Result<void> written;
     if (!options.json.empty())
-        written = write_text(options.json, json());
+        written = write_text(options.json, json_text(analysis_json(analysis)));
     if (written && !options.csv_windows.empty())
         written = write_text(options.csv_windows, windows_csv(analysis));
     if (written && !options.csv_probes.empty())

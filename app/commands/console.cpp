@@ -6,14 +6,11 @@
 
 #include <chrono>
 #include <cstdio>
-#include <system_error>
 #include <unistd.h>
 
 namespace flipscope {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 volatile std::sig_atomic_t interrupted = 0;
 bool line_is_drawn = false; // a progress line stands on the terminal; touched by the working thread alone
@@ -40,16 +37,6 @@ std::string amount(const Progress& p)
     return fmt::format("{} of {}", p.done, p.total);
 }
 
-bool same_file(const fs::path& a, const fs::path& b)
-{
-    std::error_code error;
-    if (fs::equivalent(a, b, error) && !error)
-        return true;
-    // An output that does not exist yet is known by its name alone.
-    const fs::path x = fs::weakly_canonical(a, error), y = fs::weakly_canonical(b, error);
-    return !x.empty() && x == y;
-}
-
 } // namespace
 
 void complain(std::string_view sentence)
@@ -63,24 +50,6 @@ int exit_code_of(const Error& error)
     return error.kind == ErrorKind::Cancelled ? exit_cancelled
            : error.kind == ErrorKind::Usage   ? exit_usage
                                               : exit_failed;
-}
-
-Result<void> check_outputs(const std::vector<fs::path>& inputs, const std::vector<fs::path>& outputs)
-{
-    const auto is_file = [](const fs::path& p) { return !p.empty() && p != "-"; };
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        if (!is_file(outputs[i]))
-            continue;
-        for (const fs::path& input : inputs)
-            if (same_file(outputs[i], input))
-                return fail(ErrorKind::Usage, "{} is an input and would be overwritten: choose another name.",
-                            outputs[i].string());
-        for (std::size_t k = 0; k < i; ++k)
-            if (is_file(outputs[k]) && same_file(outputs[i], outputs[k]))
-                return fail(ErrorKind::Usage, "{} is named for two outputs: choose another name for one of them.",
-                            outputs[i].string());
-    }
-    return {};
 }
 
 ConsoleJob::ConsoleJob()

@@ -7,10 +7,8 @@
 
 #include <atomic>
 #include <csignal>
-#include <filesystem>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 namespace flipscope {
 
@@ -19,11 +17,6 @@ void complain(std::string_view sentence);
 
 /// Exit code for an error that ends a command.
 int exit_code_of(const Error& error);
-
-/// Refuses an output that is one of the inputs (by name or by any other path to the same file), or two outputs that
-/// are one file. Empty paths and "-" are no files.
-Result<void> check_outputs(const std::vector<std::filesystem::path>& inputs,
-                           const std::vector<std::filesystem::path>& outputs);
 
 /// A job for as long as this lives: Ctrl-C (or SIGTERM) cancels it, a second Ctrl-C ends the program as usual.
 /// Progress goes to stderr when that is a terminal. One at a time, made before other threads start.

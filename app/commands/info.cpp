@@ -26,10 +26,7 @@ int run_info(const InfoOptions& options)
         complain(trace.error().message);
         return exit_code_of(trace.error());
     }
-    // Names and texts may hold any bytes; JSON may not.
-    const std::string text =
-        options.json ? info_json(**trace).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
-                     : info_text(**trace);
+    const std::string text = options.json ? json_text(info_json(**trace)) : info_text(**trace);
     if (const auto written = write_text("-", text); !written) {
         complain(written.error().message);
         return exit_failed;

@@ -93,4 +93,38 @@ Result<void> write_text(const std::filesystem::path& path, std::string_view text
     });
 }
 
+namespace {
+
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b)
+{
+    std::error_code error;
+    if (std::filesystem::equivalent(a, b, error) && !error)
+        return true;
+    // An output that does not exist yet is known by its name alone.
+    const std::filesystem::path x = std::filesystem::weakly_canonical(a, error),
+                                y = std::filesystem::weakly_canonical(b, error);
+    return !x.empty() && x == y;
+}
+
+} // namespace
+
+Result<void> check_outputs(const std::vector<std::filesystem::path>& inputs,
+                           const std::vector<std::filesystem::path>& outputs)
+{
+    const auto is_file = [](const std::filesystem::path& p) { return !p.empty() && p != "-"; };
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        if (!is_file(outputs[i]))
+            continue;
+        for (const std::filesystem::path& input : inputs)
+            if (same_file(outputs[i], input))
+                return fail(ErrorKind::Usage, "{} is an input and would be overwritten: choose another name.",
+                            outputs[i].string());
+        for (std::size_t k = 0; k < i; ++k)
+            if (is_file(outputs[k]) && same_file(outputs[i], outputs[k]))
+                return fail(ErrorKind::Usage, "{} is named for two outputs: choose another name for one of them.",
+                            outputs[i].string());
+    }
+    return {};
+}
+
 } // namespace flipscope

@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace flipscope {
 
@@ -32,5 +33,10 @@ Result<void> write_atomically(const std::filesystem::path& path,
 
 /// The same for text that is ready. `path` "-" is the standard output.
 Result<void> write_text(const std::filesystem::path& path, std::string_view text);
+
+/// Refuses an output that is one of the inputs (by name or by any other path to the same file), or two outputs that
+/// are one file. Empty paths and "-" are no files.
+Result<void> check_outputs(const std::vector<std::filesystem::path>& inputs,
+                           const std::vector<std::filesystem::path>& outputs);
 
 } // namespace flipscope

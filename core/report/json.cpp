@@ -108,6 +108,11 @@ std::vector<TracePtr> traces_of(const Analysis& analysis)
 
 } // namespace
 
+std::string json_text(const nlohmann::ordered_json& json)
+{
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 nlohmann::ordered_json analysis_json(const Analysis& analysis)
 {
     Json json = {{"format", "flipscope-analysis"},

@@ -11,6 +11,10 @@
 
 namespace flipscope {
 
+/// JSON as a file or a terminal gets it. Names and paths may hold any bytes, JSON may not: what is no UTF-8 is
+/// replaced.
+std::string json_text(const nlohmann::ordered_json& json);
+
 /// The contract of `flipscope analyze --json` (format "flipscope-analysis", version 1).
 nlohmann::ordered_json analysis_json(const Analysis& analysis);
 /// The readable table of `flipscope analyze`.

@@ -133,6 +133,21 @@ private slots:
         QCOMPARE(session.heatmap().rows[1].cells[0].flips, std::int64_t(1));
     }
 
+    void open_files_are_no_outputs()
+    {
+        Session session;
+        session.open(m_files);
+        QVERIFY(idle(session));
+        const QString link = m_folder->filePath(QStringLiteral("numbers.csv"));
+        QVERIFY(QFile::link(m_files[1], link));
+        for (const QString& path : {m_files[0], m_files[1], link}) {
+            const auto refused = session.checkOutput(path);
+            QVERIFY(!refused);
+            QVERIFY(refused.error().message.find("choose another name") != std::string::npos);
+        }
+        QVERIFY(session.checkOutput(m_folder->filePath(QStringLiteral("new.csv"))));
+    }
+
     void baseline_is_chosen_and_changed()
     {
         Session session;

@@ -408,6 +408,14 @@ void Session::setColourScale(const ColourScale& scale)
     emit viewChanged();
 }
 
+Result<void> Session::checkOutput(const QString& path) const
+{
+    std::vector<std::filesystem::path> inputs;
+    for (const SessionRun& run : m_runs)
+        inputs.push_back(run.trace->path);
+    return check_outputs(inputs, {path.toStdString()});
+}
+
 HeatmapGrid Session::heatmap() const
 {
     return heatmap(*m_metric);

@@ -106,6 +106,8 @@ public:
     void setColourScale(const ColourScale& scale);
     DrilldownPath& path() { return m_path; }
 
+    /// Refuses a file that is open here: inputs are never changed.
+    Result<void> checkOutput(const QString& path) const;
     /// The grid of the visible runs at the present window size and metric. Instant: from the tables.
     HeatmapGrid heatmap() const;
     /// The same for another metric (line charts).

@@ -322,6 +322,8 @@ Result<void> ProbeTable::writeCsv(const QString& path) const
     const SessionRun* run = m_session->run(m_shownRun);
     if (!run || !m_shown)
         return fail(ErrorKind::Usage, "There are no probes to write: choose a run that could be compared.");
+    if (auto ok = m_session->checkOutput(path); !ok)
+        return ok;
     Analysis analysis;
     analysis.window_tokens = m_session->windowTokens();
     if (const SessionRun* base = m_session->baseline())

@@ -169,6 +169,10 @@ void ExportDialog::write()
     QString path = m_path->text();
     if (QDir::isRelativePath(path))
         path = QDir(startFolder()).filePath(path);
+    if (const auto ok = m_session->checkOutput(path); !ok) {
+        m_problem->setText(QString::fromStdString(ok.error().message));
+        return;
+    }
     if (QFileInfo::exists(path) &&
         QMessageBox::question(this, tr("Export figure"),
                               tr("%1 is there already. Replace it?").arg(QFileInfo(path).fileName())) !=

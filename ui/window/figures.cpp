@@ -54,6 +54,8 @@ FigureSpec figureOf(const Session& session, FigureSpec::Chart chart, ChartStyle:
 
 Result<void> writeNumbers(const Session& session, NumbersKind kind, const QString& path)
 {
+    if (auto ok = session.checkOutput(path); !ok)
+        return ok;
     const std::filesystem::path file = path.toStdString();
     switch (kind) {
     case NumbersKind::Heatmap:
@@ -63,7 +65,7 @@ Result<void> writeNumbers(const Session& session, NumbersKind kind, const QStrin
     case NumbersKind::Probes:
         return write_text(file, probes_csv(analysisOf(session)));
     case NumbersKind::Json:
-        return write_text(file, analysis_json(analysisOf(session)).dump(1) + "\n");
+        return write_text(file, json_text(analysis_json(analysisOf(session))));
     }
     return {};
 }
