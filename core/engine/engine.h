@@ -28,7 +28,7 @@ struct RowView {
 struct PairBlock {
     RowView baseline, run;
     std::int64_t rows = 0;
-    std::int32_t vocab = 0; ///< ids 0 .. vocab-1 are compared; rows may be wider (padding)
+    std::int32_t vocab = 0;                 ///< ids 0 .. vocab-1 are compared; rows may be wider (padding)
     const std::int32_t* next_ids = nullptr; ///< per row the history's next token, -1 = none; null = none at all
 };
 
@@ -49,7 +49,7 @@ class Engine {
 public:
     virtual ~Engine() = default;
     virtual std::string_view name() const = 0; ///< "cpu", "cuda", "reference"
-    virtual std::string detail() const = 0;    ///< for a person: "AVX-512, 2 threads", "NVIDIA H200, driver 580.65"
+    virtual std::string detail() const = 0;    ///< for a person: "AVX3, 2 threads", "NVIDIA H200, driver for CUDA 13.0"
 
     /// Fills the engine's part of out[0 .. block.rows) (every field before "filled by the analysis").
     /// Checks `stop` between rows or batches and returns ErrorKind::Cancelled then.

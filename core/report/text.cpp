@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/utf8.h"
 #include "core/report/method.h"
 #include "core/report/report.h"
 #include "core/text/token_text.h"
-#include "core/text/utf8.h"
 
 #include <algorithm>
 #include <cmath>

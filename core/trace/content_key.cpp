@@ -2,53 +2,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/trace/content_key.h"
 
-#include <fmt/format.h>
+#include "core/base/hash.h"
+
+#include <span>
 #include <type_traits>
-#include <xxhash.h>
 
 namespace flipscope {
 
 namespace {
 
 /// Feeds values with their lengths, so that no two different traces give the same stream of bytes.
-class Hasher {
+class Key {
 public:
-    Hasher() : state_(XXH3_createState()) { XXH3_128bits_reset(state_); }
-    Hasher(const Hasher&) = delete;
-    Hasher& operator=(const Hasher&) = delete;
-    ~Hasher() { XXH3_freeState(state_); }
-
     template <class T>
     requires std::is_arithmetic_v<T>
-    void add(T value) { XXH3_128bits_update(state_, &value, sizeof value); }
+    void add(T value) { hash_.add(std::as_bytes(std::span(&value, 1))); }
     void add(std::string_view text)
     {
         add(static_cast<std::uint64_t>(text.size()));
-        XXH3_128bits_update(state_, text.data(), text.size());
+        hash_.add(text);
     }
     template <class T>
     requires std::is_arithmetic_v<T>
     void add(const std::vector<T>& values)
     {
         add(static_cast<std::uint64_t>(values.size()));
-        XXH3_128bits_update(state_, values.data(), values.size() * sizeof(T));
+        hash_.add(std::as_bytes(std::span(values)));
     }
     void add(const ByteStrings& strings)
     {
         add(strings.bytes);
         add(strings.offsets);
     }
-    std::string hex()
-    {
-        const XXH128_hash_t h = XXH3_128bits_digest(state_);
-        return fmt::format("{:016x}{:016x}", h.high64, h.low64);
-    }
+    std::string hex() const { return hash_.hex(); }
 
 private:
-    XXH3_state_t* state_;
+    Hasher hash_;
 };
 
-void add_probes(Hasher& h, const ProbeSet& p)
+void add_probes(Key& h, const ProbeSet& p)
 {
     h.add(p.name);
     h.add(static_cast<int>(p.kind));
@@ -68,7 +60,7 @@ void add_probes(Hasher& h, const ProbeSet& p)
     h.add(p.lists ? p.lists->k() : std::int64_t{-1});
 }
 
-void add_generation(Hasher& h, const Generation& g)
+void add_generation(Key& h, const Generation& g)
 {
     h.add(g.group);
     h.add(g.prefix_tokens);
@@ -87,7 +79,7 @@ void add_generation(Hasher& h, const Generation& g)
 
 std::string content_key_of(const Trace& t, std::string_view attributes)
 {
-    Hasher h;
+    Key h;
     h.add(t.format);
     h.add(t.created);
     h.add(t.producer);
@@ -112,13 +104,16 @@ std::string content_key_of(const Trace& t, std::string_view attributes)
     h.add(static_cast<std::uint64_t>(t.dense.size()));
     for (const auto& set : t.dense)
         add_probes(h, set);
+    h.add(static_cast<std::uint64_t>(t.run.size()));
     for (const auto& [key, value] : t.run) {
         h.add(key);
         h.add(value);
     }
+    h.add(static_cast<std::uint64_t>(t.packages.size()));
     for (const auto& package : t.packages)
         h.add(package);
     h.add(t.launch_log);
+    h.add(static_cast<std::uint64_t>(t.generations.size()));
     for (const auto& generation : t.generations)
         add_generation(h, generation);
     h.add(attributes);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/trace/hdf5.h"
 
-#include <cstdint>
+#include "core/base/utf8.h"
+
 #include <string_view>
 
 namespace flipscope::h5 {
@@ -13,26 +14,6 @@ std::recursive_mutex& library_mutex()
 {
     static std::recursive_mutex mutex;
     return mutex;
-}
-
-/// Length of the valid UTF-8 character at the start of `s`, 0 where there is none (overlong forms, surrogates and
-/// code points above U+10FFFF are not valid).
-std::size_t utf8_length(std::string_view s)
-{
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-    const unsigned first = byte(0);
-    if (first < 0x80)
-        return 1;
-    const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || s.size() < length)
-        return 0;
-    for (std::size_t i = 1; i < length; ++i)
-        if ((byte(i) & 0xc0) != 0x80)
-            return 0;
-    const unsigned second = byte(1);
-    const bool bad = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-                     (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
-    return bad ? 0 : length;
 }
 
 std::string version()
@@ -80,7 +61,7 @@ std::string valid_utf8(std::string_view text)
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const std::size_t length = utf8_length(text);
+        const std::size_t length = utf8_at(text, 0).length;
         if (length == 0)
             out += "\xef\xbf\xbd";
         else

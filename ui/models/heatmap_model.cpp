@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/heatmap_model.h"
 
-#include "ui/window/format.h"
+#include "ui/models/number_text.h"
 
 namespace flipscope {
 
@@ -39,7 +39,7 @@ QString HeatmapModel::textOf(const HeatmapCell& cell) const
 {
     switch (cell.state) {
     case HeatmapCell::State::Value:
-        return m_grid.metric.share ? formatShare(cell.value) : formatNats(cell.value);
+        return m_grid.metric.share ? shareText(cell.value) : shortNatsText(cell.value);
     case HeatmapCell::State::Empty:
         return tr("no probe");
     case HeatmapCell::State::Invalid:
@@ -60,13 +60,13 @@ QString HeatmapModel::explain(int row, int column) const
     const HeatmapCell& cell = run.cells[static_cast<std::size_t>(column)];
     QString text =
         tr("%1, tokens %2 to %3: %4 %5, n = %6")
-            .arg(QString::fromStdString(run.name), formatCount(m_grid.starts[static_cast<std::size_t>(column)]),
-                 formatCount(m_grid.ends[static_cast<std::size_t>(column)]),
-                 QString::fromStdString(m_grid.metric.title), textOf(cell), formatCount(cell.n));
+            .arg(QString::fromStdString(run.name), groupedText(m_grid.starts[static_cast<std::size_t>(column)]),
+                 groupedText(m_grid.ends[static_cast<std::size_t>(column)]),
+                 QString::fromStdString(m_grid.metric.title), textOf(cell), groupedText(cell.n));
     if (cell.state == HeatmapCell::State::Value && m_grid.metric.counts_flips)
-        text += tr(", 95 % interval %1 to %2").arg(formatShare(cell.interval.low), formatShare(cell.interval.high));
+        text += tr(", 95 % interval %1 to %2").arg(shareText(cell.interval.low), shareText(cell.interval.high));
     if (cell.n_invalid > 0)
-        text += tr(", %1 invalid").arg(formatCount(cell.n_invalid));
+        text += tr(", %1 invalid").arg(groupedText(cell.n_invalid));
     if (cell.state == HeatmapCell::State::NotComparable && !run.note.empty())
         text += QStringLiteral(": ") + QString::fromStdString(run.note);
     return text;
@@ -105,9 +105,9 @@ QVariant HeatmapModel::headerData(int section, Qt::Orientation orientation, int 
     const auto i = static_cast<std::size_t>(section);
     if (orientation == Qt::Horizontal) {
         if (role == Qt::DisplayRole)
-            return formatCount(m_grid.starts[i]);
+            return groupedText(m_grid.starts[i]);
         if (role == Qt::ToolTipRole)
-            return tr("Tokens %1 to %2").arg(formatCount(m_grid.starts[i]), formatCount(m_grid.ends[i]));
+            return tr("Tokens %1 to %2").arg(groupedText(m_grid.starts[i]), groupedText(m_grid.ends[i]));
         return {};
     }
     if (role == Qt::DisplayRole)

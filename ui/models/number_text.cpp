@@ -23,6 +23,35 @@ QString realText(double value)
     return QString::number(value, 'g', 4).replace(QLatin1String("e-0"), QLatin1String("e-"));
 }
 
+QString counted(qint64 n, const QString& one, const QString& many)
+{
+    return groupedText(n) + QLatin1Char(' ') + (n == 1 ? one : many);
+}
+
+QString shareText(double share)
+{
+    if (!std::isfinite(share))
+        return QString();
+    return share == 0 ? QStringLiteral("0 %")
+                      : QString::number(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
+}
+
+QString shortNatsText(double value)
+{
+    if (std::isnan(value))
+        return QString();
+    if (std::isinf(value))
+        return QStringLiteral("∞");
+    if (value == 0)
+        return QStringLiteral("0");
+    const double size = std::abs(value);
+    if (size >= 0.001 && size < 1000)
+        return QString::number(value, 'g', 3);
+    const QString text = QString::number(value, 'e', 1); // "5.2e-06"
+    const auto e = text.indexOf(QLatin1Char('e'));
+    return text.left(e + 1) + QString::number(text.mid(e + 1).toInt());
+}
+
 QString exactText(double value)
 {
     if (std::isnan(value))

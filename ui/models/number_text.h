@@ -12,6 +12,16 @@ QString groupedText(qint64 n);
 /// Four significant digits, as "0.2141" or "1.207e-05"; "∞" and "−∞"; "–" for NaN (no such value).
 QString realText(double value);
 
+/// "1 probe", "239 probes".
+QString counted(qint64 n, const QString& one, const QString& many);
+
+/// A share 0..1 as "1.7 %"; "" where there is none.
+QString shareText(double share);
+
+/// A divergence with two or three significant digits, for narrow columns: "0.214", "1.4e-3", "0"; "" where there is
+/// none.
+QString shortNatsText(double value);
+
 /// Every digit (17 significant), as CSV files have it: "inf", "-inf", "nan" where it is not finite.
 QString exactText(double value);
 

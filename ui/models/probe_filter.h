@@ -12,14 +12,16 @@
 
 namespace flipscope {
 
+// clang-format off
 /// The filter line over probes. Conditions are separated by spaces and must all hold:
 ///   flip  tied  invalid           a mark (any yes/no column); invalid = a NaN or nothing but −inf in either row
-///   kl_pq>0.1  rank>=2  margin<1  a column against a number: > >= < <= = !=   (spaces around it are fine; inf is a
-///   number) 41376   8000-16000   8k-16k   one position, or positions from..to, both included; 8k- has no end arp "201"
-///   " arp"            text: in the token fed, the history's next token or either top token, ignoring case !flip !"arp"
-///   !8k-16k        the opposite
+///   kl_pq>0.1  rank>=2  margin<1  a column against a number: > >= < <= = != (spaces around it are fine; inf is a number)
+///   41376  8000-16000  8k-16k     one position, or positions from..to, both included; 8k- has no end
+///   arp  "201"  " arp"            text: in the token fed, the history's next token or either top token, ignoring case
+///   !flip  !"arp"  !8k-16k        the opposite
 /// A word that is no mark is text; quotes make anything text. A probe without the value in question never passes a
 /// comparison.
+// clang-format on
 class ProbeFilter {
 public:
     /// The reason is one sentence that quotes the part that is wrong.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/token_glyphs.h"
 
+#include "core/base/utf8.h"
 #include "core/text/token_text.h"
 
 #include <string>
@@ -9,16 +10,6 @@
 namespace flipscope {
 
 namespace {
-
-/// Length that a lead byte announces; 1 for anything that is no lead byte.
-std::size_t announced(unsigned char lead)
-{
-    if (lead >= 0xF0 && lead < 0xF8)
-        return 4;
-    if (lead >= 0xE0)
-        return lead < 0xF0 ? 3 : 1;
-    return lead >= 0xC0 ? 2 : 1;
-}
 
 bool isControl(char c)
 {
@@ -33,7 +24,7 @@ std::size_t plainLength(std::string_view bytes, std::size_t i)
         return 0;
     if (static_cast<unsigned char>(bytes[i]) < 0x80)
         return 1;
-    const std::string_view character = bytes.substr(i, announced(static_cast<unsigned char>(bytes[i])));
+    const std::string_view character = bytes.substr(i, utf8_at(bytes, i).length);
     return visible(character) == character ? character.size() : 0;
 }
 

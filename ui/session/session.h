@@ -119,7 +119,7 @@ public:
     const std::vector<Banner>& banners() const { return m_banners; }
     void dismiss(const Banner& banner);                     ///< not shown again in this session
     QString engineNotice() const { return m_engineNotice; } ///< why it is not the GPU; "" = nothing to say
-    QString engineText() const { return m_engineText; }     ///< status line: "CPU (AVX-512, 2 threads): no CUDA driver"
+    QString engineText() const { return m_engineText; }     ///< status line: "CPU (AVX3, 2 threads): no CUDA driver"
 
 signals:
     void runsChanged(); ///< any of: list, order, names, colours, states, tables, baseline

@@ -5,7 +5,6 @@
 #include "ui/charts/heatmap_view.h"
 #include "ui/charts/window_chart.h"
 #include "ui/session/navigation.h"
-#include "ui/window/format.h"
 #include "ui/window/view_controls.h"
 
 #include <QCheckBox>

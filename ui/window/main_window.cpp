@@ -3,12 +3,12 @@
 #include "ui/window/main_window.h"
 
 #include "ui/models/heatmap_model.h"
+#include "ui/models/number_text.h"
 #include "ui/views/breadcrumb_bar.h"
 #include "ui/views/probe_panel.h"
 #include "ui/views/probe_table.h"
 #include "ui/views/token_view.h"
 #include "ui/window/banner_bar.h"
-#include "ui/window/format.h"
 #include "ui/window/heatmap_panel.h"
 #include "ui/window/job_indicator.h"
 #include "ui/window/recent_files.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/charts/colormap.h"
+#include "ui/models/number_text.h"
 #include "ui/window/export_dialog.h"
-#include "ui/window/format.h"
 #include "ui/window/heatmap_panel.h"
 #include "ui/window/help.h"
 #include "ui/window/main_window.h"
@@ -158,7 +158,7 @@ void MainWindow::fillViewMenus()
     choice(m_windowMenu, tr("&Choose by length"), m_session->windowChosen(), [this] { m_session->setWindowTokens(0); });
     m_windowMenu->addSeparator();
     for (const qint64 size : offeredWindowSizes())
-        choice(m_windowMenu, tr("%1 tokens").arg(formatCount(size)), m_session->windowTokens() == size,
+        choice(m_windowMenu, tr("%1 tokens").arg(groupedText(size)), m_session->windowTokens() == size,
                [this, size] { m_session->setWindowTokens(size); });
     m_windowMenu->addSeparator();
     connect(m_windowMenu->addAction(tr("&Other …")), &QAction::triggered, this, &MainWindow::otherWindowSize);

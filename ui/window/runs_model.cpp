@@ -3,7 +3,7 @@
 #include "ui/window/runs_model.h"
 
 #include "core/report/method.h"
-#include "ui/window/format.h"
+#include "ui/models/number_text.h"
 #include "ui/window/theme.h"
 
 #include <QFont>
@@ -108,7 +108,7 @@ QString RunsModel::badgeOf(const SessionRun& run) const
         if (facts.settingsDiffer > 0)
             parts << counted(facts.settingsDiffer, tr("setting differs"), tr("settings differ"));
         if (facts.overall.n_invalid > 0)
-            parts << tr("%1 invalid").arg(formatCount(facts.overall.n_invalid));
+            parts << tr("%1 invalid").arg(groupedText(facts.overall.n_invalid));
         if (parts.isEmpty())
             parts << counted(facts.overall.n, tr("probe"), tr("probes"));
         break;
@@ -128,9 +128,9 @@ QVariant RunsModel::displayOf(const SessionRun& run, int column) const
     case Name:
         return run.name;
     case Flips:
-        return ready ? formatShare(factsOf(run).overall.flip_rate) : QString();
+        return ready ? shareText(factsOf(run).overall.flip_rate) : QString();
     case Kl:
-        return ready ? formatNats(factsOf(run).overall.kl_pq.mean) : QString();
+        return ready ? shortNatsText(factsOf(run).overall.kl_pq.mean) : QString();
     default:
         return {};
     }
@@ -153,17 +153,18 @@ QString RunsModel::toolTipOf(const SessionRun& run, int column) const
         if (ready) {
             const WindowStats& all = factsOf(run).overall;
             return tr("%1 of %2 probes flipped (95 % interval %3 to %4), %5 of them with a tie")
-                .arg(formatCount(all.flips), formatCount(all.n), formatShare(all.flip_interval.low),
-                     formatShare(all.flip_interval.high), formatCount(all.flips_tied));
+                .arg(groupedText(all.flips), groupedText(all.n), shareText(all.flip_interval.low),
+                     shareText(all.flip_interval.high), groupedText(all.flips_tied));
         }
         return {};
     case Kl:
         if (ready) {
             const Distribution& kl = factsOf(run).overall.kl_pq;
-            QString text = tr("Mean KL(P‖Q) over %1 probes, in nats; P is the baseline. Median %2, p99 %3, largest %4.")
-                               .arg(formatCount(kl.n), formatNats(kl.median), formatNats(kl.p99), formatNats(kl.max));
+            QString text =
+                tr("Mean KL(P‖Q) over %1 probes, in nats; P is the baseline. Median %2, p99 %3, largest %4.")
+                    .arg(groupedText(kl.n), shortNatsText(kl.median), shortNatsText(kl.p99), shortNatsText(kl.max));
             if (kl.n_infinite > 0)
-                text += tr(" %1 infinite, left out of these.").arg(formatCount(kl.n_infinite));
+                text += tr(" %1 infinite, left out of these.").arg(groupedText(kl.n_infinite));
             return text;
         }
         return {};

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/view_controls.h"
 
+#include "ui/models/number_text.h"
 #include "ui/window/flow_layout.h"
-#include "ui/window/format.h"
 #include "ui/window/limits_dialog.h"
 
 #include <QComboBox>
@@ -37,7 +37,7 @@ ViewControls::ViewControls(Session* session, QWidget* parent) : QWidget(parent),
     m_window->setInsertPolicy(QComboBox::NoInsert);
     m_window->setMinimumContentsLength(6);
     for (const qint64 size : offeredWindowSizes())
-        m_window->addItem(formatCount(size), size);
+        m_window->addItem(groupedText(size), size);
     m_window->addItem(tr("choose"), qint64(0));
 
     m_metric = new QComboBox(this);
@@ -112,7 +112,7 @@ ViewControls::ViewControls(Session* session, QWidget* parent) : QWidget(parent),
 void ViewControls::follow()
 {
     const QSignalBlocker blockMargin(m_margin);
-    m_window->setEditText(formatCount(m_session->windowTokens()));
+    m_window->setEditText(groupedText(m_session->windowTokens()));
     m_metric->setCurrentIndex(m_metric->findData(QString::fromStdString(m_session->metric().name)));
     m_metric->setToolTip(QString::fromStdString(m_session->metric().description));
     m_scale->setCurrentIndex(m_scale->findData(static_cast<int>(m_session->colourScale().kind)));
@@ -136,7 +136,7 @@ void ViewControls::windowEdited()
     }
     if (tokens != m_session->windowTokens())
         m_session->setWindowTokens(tokens);
-    m_window->setEditText(formatCount(m_session->windowTokens()));
+    m_window->setEditText(groupedText(m_session->windowTokens()));
 }
 
 void ViewControls::scaleChosen(int index)

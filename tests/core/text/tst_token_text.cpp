@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/utf8.h"
 #include "core/text/token_text.h"
-#include "core/text/utf8.h"
 #include "tests/core/analysis/made_traces.h"
 
 #include <QtTest>

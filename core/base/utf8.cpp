@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/text/utf8.h"
+#include "core/base/utf8.h"
 
 namespace flipscope {
 
