@@ -92,7 +92,14 @@ MethodLine vocabulary_line(const Trace& baseline, const std::vector<TracePtr>& r
         add(*run);
     if (!lists.empty())
         return {"vocabulary truncation", lists + " (divergences are lower bounds)", true};
-    return {"vocabulary truncation", fmt::format("none: full rows of {} logits", baseline.probes.n_vocab), true};
+    std::string others;
+    for (const auto& run : runs)
+        if (run->probes.n_vocab != baseline.probes.n_vocab)
+            others += fmt::format(", {} in {}", run->probes.n_vocab, run->run_name);
+    return {"vocabulary truncation",
+            fmt::format("none: full rows of {} logits{}{}", baseline.probes.n_vocab, others,
+                        others.empty() ? "" : " (the ids that both sides have are compared)"),
+            true};
 }
 
 } // namespace

@@ -137,6 +137,12 @@ private slots:
         QCOMPARE(realText(1.2071e-5), QStringLiteral("1.207e-5"));
         QCOMPARE(realText(inf), QStringLiteral("∞"));
         QCOMPARE(realText(noValue), QStringLiteral("–"));
+        const std::pair<double, const char*> shares[] = {{0, "0 %"},         {0.0003, "0.03 %"}, {0.017, "1.7 %"},
+                                                         {0.0996, "10 %"},   {0.5, "50 %"},      {0.9951, "99.5 %"},
+                                                         {0.9999, "99.9 %"}, {1, "100 %"}};
+        for (const auto& [share, text] : shares)
+            QCOMPARE(shareText(share), QString::fromLatin1(text));
+        QCOMPARE(shareText(std::nan("")), QString());
         QCOMPARE(exactText(0.1), QStringLiteral("0.10000000000000001"));
         QCOMPARE(exactText(-inf), QStringLiteral("-inf"));
         QCOMPARE(probabilityText(0.5), QStringLiteral("0.5000"));

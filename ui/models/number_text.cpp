@@ -4,6 +4,7 @@
 
 #include <QLocale>
 
+#include <algorithm>
 #include <cmath>
 
 namespace flipscope {
@@ -32,8 +33,17 @@ QString shareText(double share)
 {
     if (!std::isfinite(share))
         return QString();
-    return share == 0 ? QStringLiteral("0 %")
-                      : QString::number(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
+    const double percent = share * 100;
+    QString text;
+    if (percent == 0 || percent == 100)
+        text = QString::number(percent);
+    else if (percent < 0.1)
+        text = QString::number(percent, 'g', 2);
+    else if (percent > 99)
+        text = QString::number(std::min(percent, 99.9), 'f', 1);
+    else
+        text = QString::number(percent, 'f', percent < 9.95 ? 1 : 0);
+    return text + QStringLiteral(" %");
 }
 
 QString shortNatsText(double value)

@@ -15,7 +15,7 @@ QString realText(double value);
 /// "1 probe", "239 probes".
 QString counted(qint64 n, const QString& one, const QString& many);
 
-/// A share 0..1 as "1.7 %"; "" where there is none.
+/// A share 0..1 as "1.7 %"; only none and all are "0 %" and "100 %"; "" where there is no value.
 QString shareText(double share);
 
 /// A divergence with two or three significant digits, for narrow columns: "0.214", "1.4e-3", "0"; "" where there is

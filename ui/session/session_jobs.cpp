@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/trace/open.h"
 #include "ui/charts/chart_style.h"
+#include "ui/session/guarded.h"
 #include "ui/session/session_private.h"
 
 #include <QDir>
@@ -11,24 +12,10 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <new>
 
 namespace flipscope {
 
 namespace {
-
-/// Runs `work` and turns what must not cross a thread into a value.
-template <class T, class Work>
-Result<T> guarded(const Work& work)
-{
-    try {
-        return work();
-    } catch (const std::bad_alloc&) {
-        return fail(ErrorKind::OutOfMemory, "There is not enough memory for this; close other files and try again.");
-    } catch (const std::exception& e) {
-        return fail(ErrorKind::BadFormat, "Something unexpected went wrong: {}.", e.what());
-    }
-}
 
 /// Has `work` done by the thread that `context` lives in.
 template <class Work>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/detail_reader.h"
 
+#include "ui/session/guarded.h"
+
 namespace flipscope {
 
 DetailReader::DetailReader(QObject* parent) : QObject(parent)
@@ -36,9 +38,9 @@ void DetailReader::read(const QVector<Request>& requests, qint64 position, int k
         for (const Request& request : requests) {
             if (latest->load() != mine)
                 return;
-            emit rowRead(mine, request.run,
-                         std::make_shared<const Result<ProbeDetail>>(
-                             probe_detail(*request.baseline, *request.trace, position, k)),
+            auto detail =
+                guarded<ProbeDetail>([&] { return probe_detail(*request.baseline, *request.trace, position, k); });
+            emit rowRead(mine, request.run, std::make_shared<const Result<ProbeDetail>>(std::move(detail)),
                          QPrivateSignal());
         }
     });
