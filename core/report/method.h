@@ -19,7 +19,8 @@ struct MethodLine {
 
 /// Reference checkpoint, environment, evaluation text, calibration data, context length, sampling positions, direction,
 /// vocabulary truncation, aggregation: printed with every number and under every exported figure.
-std::vector<MethodLine> method_of(const Trace& baseline, const std::vector<TracePtr>& runs, std::string_view aggregation);
+std::vector<MethodLine> method_of(const Trace& baseline, const std::vector<TracePtr>& runs,
+                                  std::string_view aggregation);
 
 /// A /run setting that is not the same in all traces.
 struct SettingDifference {
