@@ -1,26 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window as a person uses it: keyboard, mouse, dialogs, drops. On the offscreen platform, over real files.
-#include "tests/ui/ui_fixture.h"
+#include "tests/ui/window_fixture.h"
 
 #include "core/report/report.h"
 #include "ui/charts/colormap.h"
-#include "ui/charts/heatmap_view.h"
-#include "ui/charts/window_chart.h"
 #include "ui/models/heatmap_model.h"
 #include "ui/session/navigation.h"
 #include "ui/window/banner_bar.h"
 #include "ui/window/display_check.h"
-#include "ui/window/heatmap_panel.h"
-#include "ui/window/main_window.h"
-#include "ui/window/recent_files.h"
-#include "ui/window/runs_panel.h"
-#include "ui/window/theme.h"
 
-#include <QAbstractItemModelTester>
-#include <QAction>
 #include <QClipboard>
-#include <QColorDialog>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDockWidget>
@@ -36,7 +26,6 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QToolButton>
-#include <QTreeWidget>
 
 using namespace flipscope;
 using namespace flipscope::test;
@@ -71,72 +60,11 @@ void moveTo(QWidget* widget, const QPointF& point)
 
 } // namespace
 
-class WindowTest : public QObject {
+class WindowTest : public WindowFixture {
     Q_OBJECT
-private:
-    std::unique_ptr<QTemporaryDir> m_folder;
-    QStringList m_files;
-    std::unique_ptr<MainWindow> m_window;
-
-    Session& session() { return *m_window->session(); }
-    HeatmapView* heatmap() { return m_window->heatmapPanel()->heatmap(); }
-    WindowChart* chart() { return m_window->heatmapPanel()->chart(); }
-    RunsView* runs() { return m_window->runsPanel()->view(); }
-    QAction* action(const char* name) { return m_window->findChild<QAction*>(QLatin1String(name)); }
-    template <class T>
-    T* child(const char* name)
-    {
-        return m_window->findChild<T*>(QLatin1String(name));
-    }
-    const SessionRun* run(const char* name)
-    {
-        for (const SessionRun& run : session().runs())
-            if (run.name == QLatin1String(name))
-                return &run;
-        return nullptr;
-    }
-    QRect cell(int row, int column) const
-    {
-        const QModelIndex index = m_window->runsPanel()->model()->index(row, column);
-        return m_window->runsPanel()->view()->visualRect(index);
-    }
-    void clickCell(int row, int column)
-    {
-        QTest::mouseClick(runs()->viewport(), Qt::LeftButton, {}, cell(row, column).center());
-    }
-    void makeWindow()
-    {
-        m_window = std::make_unique<MainWindow>();
-        m_window->resize(1440, 900);
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-        m_window->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
-    }
-    void openUsual()
-    {
-        m_window->openFiles(m_files);
-        QVERIFY(idle(session()));
-        QCOMPARE(session().runs().size(), m_files.size());
-        QCoreApplication::processEvents();
-    }
-
 private slots:
-    void init()
-    {
-        qunsetenv("FLIPSCOPE_ENGINE");
-        recent::clear();
-        storeTheme(ThemeChoice::Light);
-        applyTheme(ThemeChoice::Light);
-        m_folder = std::make_unique<QTemporaryDir>();
-        m_files = writeUsual(m_folder->path());
-        makeWindow();
-    }
-    void cleanup()
-    {
-        m_window.reset();
-        VERIFY_NO_WARNINGS();
-    }
+    void init() { setUp(); }
+    void cleanup() { tearDown(); }
 
     // --- opening ---
 
@@ -400,173 +328,6 @@ private slots:
         QVERIFY(!paletteIsDark());
     }
 
-    // --- the list of runs ---
-
-    void star_eye_name_and_order()
-    {
-        openUsual();
-        RunsModel* model = m_window->runsPanel()->model();
-        QCOMPARE(model->index(1, RunsModel::Flips).data().toString(), QStringLiteral("4.0 %")); // 5 of 125
-        QCOMPARE(model->index(3, RunsModel::Flips).data().toString(), QStringLiteral("0 %"));
-        QVERIFY(model->index(3, RunsModel::Name)
-                    .data(RunsModel::BadgeRole)
-                    .toString()
-                    .contains(QStringLiteral("bit-identical")));
-        QVERIFY(model->index(2, RunsModel::Name)
-                    .data(RunsModel::BadgeRole)
-                    .toString()
-                    .contains(QStringLiteral("2 settings differ")));
-        QVERIFY(model->index(2, RunsModel::Name)
-                    .data(RunsModel::BadgeRole)
-                    .toString()
-                    .contains(QStringLiteral("1 invalid")));
-
-        clickCell(1, RunsModel::Shown);
-        QVERIFY(run("early")->hidden);
-        QCOMPARE(heatmap()->rowLabels(), QStringList({QStringLiteral("late"), QStringLiteral("same")}));
-        clickCell(1, RunsModel::Shown);
-        QCOMPARE(heatmap()->rowLabels().size(), 3);
-
-        clickCell(2, RunsModel::Star);
-        QCOMPARE(session().baseline()->name, QStringLiteral("late"));
-        QVERIFY(idle(session()));
-        QCOMPARE(heatmap()->rowLabels(),
-                 QStringList({QStringLiteral("base"), QStringLiteral("early"), QStringLiteral("same")}));
-        clickCell(0, RunsModel::Star);
-        QCOMPARE(session().baseline()->name, QStringLiteral("base"));
-
-        clickCell(3, RunsModel::Name);
-        runs()->setFocus();
-        QTest::keyClick(runs(), Qt::Key_Up, Qt::AltModifier);
-        QCOMPARE(session().runs()[2].name, QStringLiteral("same"));
-        QCOMPARE(heatmap()->rowLabels()[1], QStringLiteral("same"));
-        QTest::keyClick(runs(), Qt::Key_Down, Qt::AltModifier);
-        QCOMPARE(session().runs()[3].name, QStringLiteral("same"));
-
-        QTest::keyClick(runs(), Qt::Key_F2);
-        auto* editor = runs()->viewport()->findChild<QLineEdit*>();
-        QVERIFY(editor != nullptr);
-        editor->selectAll();
-        QTest::keyClicks(editor, QStringLiteral("control"));
-        QTest::keyClick(editor, Qt::Key_Return);
-        QTRY_COMPARE(heatmap()->rowLabels()[2], QStringLiteral("control"));
-
-        QTest::keyClick(runs(), Qt::Key_Delete);
-        QCOMPARE(session().runs().size(), std::size_t(3));
-        QVERIFY(run("control") == nullptr);
-    }
-
-    void colour_is_changed_by_a_click()
-    {
-        openUsual();
-        clickCell(1, RunsModel::Colour);
-        auto* dialog = m_window->findChild<QColorDialog*>();
-        QVERIFY(dialog != nullptr);
-        dialog->setCurrentColor(QColor(1, 2, 3));
-        dialog->accept();
-        QCOMPARE(run("early")->color, QColor(1, 2, 3));
-    }
-
-    void order_is_changed_by_dragging()
-    {
-        openUsual();
-        RunsModel* model = m_window->runsPanel()->model();
-        const std::unique_ptr<QMimeData> data(model->mimeData({model->index(3, RunsModel::Name)}));
-        QVERIFY(model->canDropMimeData(data.get(), Qt::MoveAction, 1, 0, {}));
-        model->dropMimeData(data.get(), Qt::MoveAction, 1, 0, {});
-        QCOMPARE(session().runs()[1].name, QStringLiteral("same"));
-        QCOMPARE(session().runs().size(), std::size_t(4));
-        QCOMPARE(heatmap()->rowLabels()[0], QStringLiteral("same"));
-    }
-
-    void settings_that_differ_are_listed()
-    {
-        openUsual();
-        QTreeWidget* settings = m_window->runsPanel()->settings();
-        QCOMPARE(settings->topLevelItemCount(), 2); // engine, kv_cache_dtype over all runs
-        clickCell(1, RunsModel::Name);
-        QCOMPARE(settings->topLevelItemCount(), 1);
-        QCOMPARE(settings->topLevelItem(0)->text(0), QStringLiteral("kv_cache_dtype"));
-        QCOMPARE(settings->topLevelItem(0)->child(0)->text(1), QStringLiteral("f16"));
-        QCOMPARE(settings->topLevelItem(0)->child(1)->text(1), QStringLiteral("q4_0"));
-    }
-
-    void models_hold_what_views_expect()
-    {
-        const QAbstractItemModelTester runsTester(m_window->runsPanel()->model(),
-                                                  QAbstractItemModelTester::FailureReportingMode::QtTest);
-        const QAbstractItemModelTester tableTester(m_window->heatmapTable()->model(),
-                                                   QAbstractItemModelTester::FailureReportingMode::QtTest);
-        openUsual();
-        session().setWindowTokens(700);
-        session().setHidden(run("early")->id, true);
-        session().move(run("same")->id, 0);
-        session().remove(run("late")->id);
-        session().closeAll();
-    }
-
-    // --- files that change, long work, closing ---
-
-    void f5_after_a_file_changed()
-    {
-        openUsual();
-        write(m_folder->path(),
-              {.name = QStringLiteral("early"), .flipsAt = inWindow(3, 7), .nanAt = {}, .settings = {}});
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerBar()->text().contains(QStringLiteral("early changed on disk")), 5000);
-        QTest::keyClick(m_window.get(), Qt::Key_F5);
-        QVERIFY(session().busy());
-        QVERIFY(idle(session()));
-        QCOMPARE(heatmap()->grid().rows[0].cells[3].flips, std::int64_t(7));
-        QVERIFY(!m_window->bannerBar()->text().contains(QStringLiteral("changed on disk")));
-    }
-
-    void banner_says_why_a_run_cannot_be_compared()
-    {
-        const QString other =
-            write(m_folder->path(),
-                  {.name = QStringLiteral("other"), .flipsAt = {}, .nanAt = {}, .changedToken = 77, .settings = {}});
-        m_window->openFiles({m_files[0], other});
-        QVERIFY(idle(session()));
-        QVERIFY(m_window->bannerBar()->isVisible());
-        QVERIFY(m_window->bannerBar()->text().contains(QStringLiteral("77")));
-        QCOMPARE(heatmap()->rowLabels(), QStringList({QStringLiteral("other")}));
-        QVERIFY(heatmap()->cellToolTip(0, 0).contains(QStringLiteral("77")));
-    }
-
-    void stop_button_stops()
-    {
-        const QStringList big = writeBig();
-        m_window->openFiles(big);
-        QVERIFY(QTest::qWaitFor(
-            [&] { return session().runs().size() == 2 && session().runs()[1].state == SessionRun::State::Working; },
-            10000));
-        auto* stop = child<QToolButton>("jobStop");
-        QVERIFY(stop->isVisible());
-        QElapsedTimer timer;
-        timer.start();
-        QTest::mouseClick(stop, Qt::LeftButton);
-        QVERIFY(idle(session(), 3000));
-        QVERIFY2(timer.elapsed() < 2000, qPrintable(QString::number(timer.elapsed())));
-        QVERIFY(!stop->isVisible());
-        QVERIFY(m_window->bannerBar()->text().contains(QStringLiteral("F5")));
-    }
-
-    void closes_during_a_load()
-    {
-        const QStringList big = writeBig();
-        m_window->openFiles(big);
-        QVERIFY(QTest::qWaitFor(
-            [&] { return session().runs().size() == 2 && session().runs()[1].state == SessionRun::State::Working; },
-            10000));
-        QElapsedTimer timer;
-        timer.start();
-        QVERIFY(m_window->close());
-        QVERIFY(!m_window->isVisible());
-        m_window.reset();
-        QVERIFY2(timer.elapsed() < 2000, qPrintable(QString::number(timer.elapsed())));
-        QCoreApplication::processEvents();
-    }
-
     // --- export ---
 
     void exports_a_figure()
@@ -671,18 +432,6 @@ private slots:
         const QByteArray said = process.readAllStandardError();
         QVERIFY2(said.contains("no display"), said.constData());
         QVERIFY2(!said.contains("qt.qpa"), said.constData());
-    }
-
-private:
-    QStringList writeBig()
-    {
-        qputenv("FLIPSCOPE_ENGINE", "reference"); // slow and plain
-        MadeTrace big{.name = QStringLiteral("big"), .flipsAt = {}, .nanAt = {}, .settings = {}, .vocab = 60000};
-        QStringList files{write(m_folder->path(), big)};
-        big.name = QStringLiteral("big2");
-        big.flipsAt = {320};
-        files.append(write(m_folder->path(), big));
-        return files;
     }
 };
 
