@@ -7,6 +7,8 @@
 #include <QApplication>
 #include <QPainter>
 
+#include <algorithm>
+
 namespace flipscope {
 
 namespace {
@@ -75,6 +77,8 @@ QSize ShareDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIn
 {
     QSize size = QStyledItemDelegate::sizeHint(option, index);
     const int character = option.fontMetrics.averageCharWidth();
+    if (index.data(BarRole).isValid()) // what paint() leaves free on both sides, and the line beside the cell
+        size.setWidth(std::max(size.width(), option.fontMetrics.horizontalAdvance(index.data().toString()) + 10));
     if (index.data(BarRole).isValid() && option.widget && option.widget->width() > 60 * character)
         size.setWidth(size.width() + 5 * character); // room in which a bar says something
     if (index.data(IdRole).isValid()) {

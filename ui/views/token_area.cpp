@@ -66,7 +66,7 @@ qreal TokenArea::gutterWidth() const
     const QFontMetricsF metrics(viewport()->font());
     const qint64 digits = QString::number(std::max<qint64>(m_history.size(), 1)).size();
     const qint64 commas = (digits - 1) / 3;
-    return metrics.horizontalAdvance(QLatin1Char('0')) * static_cast<qreal>(digits + commas + 7) + 26;
+    return metrics.horizontalAdvance(QLatin1Char('0')) * static_cast<qreal>(digits + commas + 7) + 32;
 }
 
 void TokenArea::setHistory(HistoryText history)
