@@ -73,7 +73,7 @@ void HeatmapPanel::makeChartHeader(QWidget* parent)
         m_lines->addItem(metricTitle(metric), QString::fromStdString(metric.name));
     m_log = new QCheckBox(tr("&Log axis"), m_chartHeader);
     m_log->setObjectName(QStringLiteral("logAxis"));
-    m_log->setToolTip(tr("Values of 0 have no place on a logarithmic axis and are left out"));
+    m_log->setToolTip(tr("Values of 0, which have no logarithm, stand on the bottom line, marked ≤ 0"));
     auto* row = new QHBoxLayout(m_chartHeader);
     row->setContentsMargins(8, 3, 8, 3);
     auto* label = new QLabel(tr("&Lines"), m_chartHeader);

@@ -31,11 +31,14 @@ constexpr Key allKeys[] = {
     {"Ctrl+1 … Ctrl+9", "open what was open before"},
     {"F5", "read the files again and compute what changed"},
     {"Esc", "stop what is being computed"},
+    {"Ctrl+Shift+W", "close all traces"},
     {"Arrow keys", "move over the cells of the heatmap"},
-    {"Enter", "go down: run, worst window, worst probe, token"},
+    {"Enter", "go down: run, worst window, worst probe, token (anywhere: Ctrl+Enter)"},
     {"Backspace", "go up again"},
     {"Alt+Left, Alt+Right", "back and forward through what was looked at"},
-    {"N, P", "next and previous divergence in the token view"},
+    {"N, P", "next and previous flip (Tokens)"},
+    {"Ctrl+F, F3, Shift+F3", "find text, next and previous match (Tokens)"},
+    {"Ctrl+G", "go to a token position (Tokens)"},
     {"Ctrl+B", "make the current run the baseline (Runs)"},
     {"Ctrl+H", "hide or show the current run (Runs)"},
     {"F2", "rename the current run (Runs)"},
@@ -52,7 +55,7 @@ QString manualHtml()
     QString html = QStringLiteral("<h2>%1</h2><table cellspacing='6'>").arg(tr("Keys"));
     for (const Key& key : allKeys)
         html += QStringLiteral("<tr><td><b>%1</b></td><td>%2</td></tr>")
-                    .arg(QLatin1String(key.keys), QLatin1String(key.what));
+                    .arg(QString::fromUtf8(key.keys), QString::fromUtf8(key.what));
     html += QStringLiteral("</table><h2>%1</h2><p>%2</p><table cellspacing='6'>")
                 .arg(tr("Numbers of a window"),
                      tr("P is the baseline's next-token distribution at a probe, Q the run's. Logarithms are natural: "

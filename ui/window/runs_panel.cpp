@@ -108,7 +108,7 @@ RunsPanel::RunsPanel(Session* session, QWidget* parent) : QWidget(parent), m_ses
 
     m_settings = new QTreeWidget(this);
     m_settings->setObjectName(QStringLiteral("settingsDiffering"));
-    m_settings->setAccessibleName(tr("Settings differing"));
+    m_settings->setAccessibleName(tr("Settings that differ"));
     m_settings->setHeaderLabels({tr("Setting"), tr("Value")});
     m_settings->setFrameShape(QFrame::NoFrame);
     m_settings->setSelectionMode(QAbstractItemView::NoSelection);
@@ -119,7 +119,7 @@ RunsPanel::RunsPanel(Session* session, QWidget* parent) : QWidget(parent), m_ses
     auto* lowerLayout = new QVBoxLayout(lower);
     lowerLayout->setContentsMargins(0, 4, 0, 0);
     lowerLayout->setSpacing(2);
-    auto* title = new QLabel(tr("Settings differing"), lower);
+    auto* title = new QLabel(tr("Settings that differ"), lower);
     title->setContentsMargins(6, 0, 6, 0);
     QFont bold = title->font();
     bold.setBold(true);
