@@ -62,9 +62,12 @@ void fill(FigureSpec& spec, const Compared& compared, const WindowMetric& metric
 {
     std::vector<HeatmapInput> inputs;
     std::vector<TracePtr> traces;
+    const ChartStyle style = spec.theme == ChartStyle::Theme::Dark ? ChartStyle::dark() : ChartStyle::light();
     for (const ComparedRun& run : compared.runs) { // those without numbers too: the row says why it has none
         inputs.push_back({run.name, run.table, run.problem});
         traces.push_back(run.trace);
+        // The first colour is the baseline's, as in the window: a run has one colour in all figures.
+        spec.runColors.append(style.runColor(static_cast<int>(traces.size())));
     }
     spec.grid = make_heatmap(*compared.baseline, inputs, metric, window, default_margin, compared.extent());
     spec.method = method_of(*compared.baseline, traces,
