@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/engine/cpu_kernel.cpp"
@@ -380,7 +381,8 @@ void cpu_row_metrics(const RowPair& pair, ProbeMetrics& out)
 
 const char* cpu_vector_name()
 {
-    return HWY_DYNAMIC_DISPATCH(vector_name)();
+    const char* const name = HWY_DYNAMIC_DISPATCH(vector_name)();
+    return std::string_view(name).substr(0, 4) == "AVX3" ? "AVX-512" : name; // Highway's own word for it
 }
 } // namespace flipscope
 #endif

@@ -19,7 +19,7 @@ struct RowPair {
 /// The engine's part of one probe, with the widest vectors this processor has. Reentrant, allocates nothing.
 void cpu_row_metrics(const RowPair& pair, ProbeMetrics& out);
 
-/// Name of those vectors, "AVX3", "AVX2", "SSE4", ...
+/// Name of those vectors, "AVX-512", "AVX2", "SSE4", ...
 const char* cpu_vector_name();
 
 } // namespace flipscope
