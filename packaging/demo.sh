@@ -43,26 +43,40 @@ fi
 cmake --build "$folder" --parallel "${FLIPSCOPE_JOBS:-2}" --target "${targets[@]}"
 flipscope=$folder/bin/flipscope
 
+window=()
 if [ ${#traces[@]} -eq 0 ]; then
+    # The sample has a probe every 128 tokens: windows of 1,024 tokens hold 8 of them.
+    window=(--window 1024)
     for run in baseline baseline_repeat flash_attn kv_q4_0 w_q2_k; do
         traces+=("$PWD/resources/samples/$run.h5")
     done
 fi
 if [ "$files_only" = no ] && [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
-    exec "$flipscope" "${traces[@]}" --baseline "${traces[0]}"
+    echo "Opening the window of $PWD/$flipscope"
+    "$flipscope" "${traces[@]}" --baseline "${traces[0]}" && exit 0
+    echo "packaging/demo.sh --files writes charts, tables and a report without a window." >&2
+    exit 1
+fi
+if [ ${#traces[@]} -lt 2 ]; then
+    echo "Name the baseline's trace and at least one of a run: packaging/demo.sh BASELINE RUN..." >&2
+    exit 2
 fi
 
 out="flipscope-demo"
 mkdir -p "$out"
-# The sample has a probe every 128 tokens: windows of 1,024 tokens hold 8 of them.
-window=(--window 1024)
 "$flipscope" analyze "${traces[@]}" "${window[@]}" --csv-windows "$out/windows.csv" --csv-probes "$out/probes.csv" \
     --json "$out/analysis.json" >"$out/report.txt"
+# The charts show the numbers of the report: same engine, and what was computed is in the cache.
+draw() {
+    "$flipscope" export "${traces[@]}" "${window[@]}" --engine "$engine" "$@"
+}
+engine=$(sed -n 's/^Engine: \([a-z]*\).*/\1/p' "$out/report.txt")
 for suffix in png svg pdf; do
-    "$flipscope" export "${traces[@]}" "${window[@]}" --chart heatmap --metric flip_rate --out "$out/heatmap.$suffix"
+    draw --chart heatmap --metric flip_rate --out "$out/heatmap.$suffix"
 done
-"$flipscope" export "${traces[@]}" "${window[@]}" --chart flips --metric flip_rate --out "$out/flips.png"
-"$flipscope" export "${traces[@]}" "${window[@]}" --chart kl --metric kl_pq_mean --out "$out/kl.png"
+draw --chart flips --metric flip_rate --out "$out/flips.png"
+draw --chart kl --metric kl_pq_mean --out "$out/kl.png"
 cat "$out/report.txt"
 echo
-echo "There is no display to open a window on; the charts, tables and the report are in $PWD/$out"
+echo "The charts, tables and this report are in $PWD/$out"
+echo "The program is $PWD/$flipscope"

@@ -23,6 +23,8 @@ build=(
 test=(
     # traces written from Python, and opened by the program
     python3 python3-h5py python3-numpy
+    # a second opinion on what the writer writes
+    hdf5-tools
     # the tests of exported figures look into the PDF
     poppler-utils
     # checks of what gets installed
@@ -57,7 +59,8 @@ fi
 as_root=()
 if [ "$(id -u)" != 0 ]; then
     if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
-        echo "Please have these packages installed (they need root), then start again: ${missing[*]}" >&2
+        echo "Packages are missing and installing them needs root: have \"packaging/install-packages.sh $*\" run as root," \
+            "then start again (missing: ${missing[*]})." >&2
         exit 1
     fi
     as_root=(sudo)

@@ -27,4 +27,14 @@ fi
 packaging/install-packages.sh build test
 cmake --preset "$preset"
 cmake --build "build/$preset" --parallel "${FLIPSCOPE_JOBS:-2}"
-ctest --test-dir "build/$preset" --output-on-failure "$@"
+
+log=build/$preset/Testing/Temporary/LastTest.log output=build/$preset/ctest-output.txt status=0
+rm -f "$log"
+ctest --test-dir "build/$preset" --output-on-failure "$@" | tee "$output" || status=$?
+# A test that passes may have left parts out, which ctest does not say.
+skipped=$(sed -nE 's/^SKIP +: [^(]*\([^)]*\) //p; s/^SKIPPED: //p' "$log" 2>/dev/null | sort | uniq -c | sort -rn)
+if [ -n "$skipped" ]; then
+    printf '\nChecks that were skipped on this machine, and why:\n%s\n\n' "$skipped"
+    grep -E '% tests passed' "$output" || true
+fi
+exit "$status"
