@@ -39,7 +39,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     for name, logits in [("base", rows), ("same", rows), ("other", other), ("bf16", bits(rows))]:
         path = f"{folder}/{name}.h5"
-        scope["write_trace"](path, name, ids, positions, logits)
+        scope["write_trace"](path, name, ids, positions, logits, attention_backend="flash_attn")
         if name == "bf16":
             with h5py.File(path, "a") as f:
                 f["probes/logits"].attrs["dtype"] = "bfloat16"  # as the sentence below the block says
