@@ -2,10 +2,11 @@
 # SPDX-FileCopyrightText: 2026 The Flipscope authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Installs what Flipscope needs on Debian 12 and newer (and what is like it): packaging/install-packages.sh build [test]
+# Installs what Flipscope needs on Debian 12 and newer (and what is like it): packaging/install-packages.sh GROUP...
 #   build   compile and run the program, its command line and its exports
 #   test    what the tests need beside that
 #   style   what packaging/check-style.sh needs
+#   package what cpack needs to make a .deb
 # Packages that are there already are left alone; where nothing is missing, neither root nor a network is needed.
 set -euo pipefail
 
@@ -31,6 +32,7 @@ test=(
     desktop-file-utils appstream libxml2-utils
 )
 style=(clang-format clang-tidy)
+package=(dpkg-dev file)
 
 wanted=()
 for group in "$@"; do
@@ -38,8 +40,9 @@ for group in "$@"; do
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}") ;;
     style) wanted+=("${style[@]}") ;;
+    package) wanted+=("${package[@]}") ;;
     *)
-        echo "$0: there is no group '$group': build, test and style are the groups." >&2
+        echo "$0: there is no group '$group': build, test, style and package are the groups." >&2
         exit 2
         ;;
     esac
