@@ -200,7 +200,8 @@ void TraceWriters::case_60_killed_writer()
     const auto path = copy_of(file.toStdString().c_str());
     const auto before = QFileInfo(QString::fromStdString(path.string())).size();
     // Long untouched, as a file whose writer is gone.
-    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(30));
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(30) -
+                                               std::chrono::minutes(1)); // not on the border of 29 and 30
     const auto trace = open_trace(path);
     QVERIFY2(trace, trace ? "" : trace.error().message.c_str());
     const Finding* f = finding(**trace, "writer-gone");
