@@ -164,6 +164,7 @@ private:
             group.places.push_back(i);
         }
         std::vector<Group> all;
+        all.reserve(groups.size());
         for (auto& [sets, group] : groups)
             all.push_back(std::move(group));
         return all;

@@ -104,6 +104,7 @@ std::int64_t different(const std::vector<M>& a, const std::vector<M>& b)
     const std::size_t n = std::min(a.size(), b.size());
     auto count = static_cast<std::int64_t>(std::max(a.size(), b.size()) - n);
     for (std::size_t i = 0; i < n; ++i)
+        // Bit by bit is meant: NaN equals NaN. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
         count += std::memcmp(&a[i], &b[i], sizeof(M)) != 0 ? 1 : 0;
     return count;
 }

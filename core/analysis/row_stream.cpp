@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace flipscope {
 
@@ -49,7 +50,10 @@ Result<void> read_side(const RowSource& source, std::span<const MatchedProbe> pa
 /// Two buffers that travel between the reading and the computing thread.
 class Stream {
 public:
-    Stream(const RowPairs& rows, RowHashes& hashes, std::stop_token stop) : rows_(rows), hashes_(hashes), stop_(stop) {}
+    Stream(const RowPairs& rows, RowHashes& hashes, std::stop_token stop)
+        : rows_(rows), hashes_(hashes), stop_(std::move(stop))
+    {
+    }
 
     Result<void> allocate(Engine& engine)
     {
@@ -168,7 +172,7 @@ std::string RowHashes::hex() const
     return both.hex();
 }
 
-Result<void> stream_rows(const RowPairs& rows, Engine& engine, RowHashes& hashes, std::stop_token stop,
+Result<void> stream_rows(const RowPairs& rows, Engine& engine, RowHashes& hashes, const std::stop_token& stop,
                          const std::function<Result<void>(const RowBlock&)>& use)
 {
     // Ours to stop: the user's request is passed on, and an error on either side ends the other one.

@@ -39,7 +39,7 @@ struct RowBlock {
 /// Reads all pairs block by block in a thread of its own, one block ahead of `use`, which gets them in order on the
 /// calling thread. Memory: two buffers of `engine` with some 64 MB each, or two single pairs where one is larger than
 /// that. Stops between pieces of a few MB with ErrorKind::Cancelled; the first error of reading or of `use` ends it.
-Result<void> stream_rows(const RowPairs& rows, Engine& engine, RowHashes& hashes, std::stop_token stop,
+Result<void> stream_rows(const RowPairs& rows, Engine& engine, RowHashes& hashes, const std::stop_token& stop,
                          const std::function<Result<void>(const RowBlock&)>& use);
 
 } // namespace flipscope

@@ -47,19 +47,19 @@ struct fs_device_info {
 struct fs_engine;
 
 /// FLIPSCOPE_ENGINE_ABI of the module.
-typedef std::int32_t fs_engine_abi_fn();
+using fs_engine_abi_fn = std::int32_t();
 /// Opens device 0 (CUDA_VISIBLE_DEVICES applies). `memory_limit` bytes of device memory at most, 0 = choose.
 /// `info` is filled as far as known, also on failure.
-typedef std::int32_t fs_engine_open_fn(std::int64_t memory_limit, fs_engine** engine, fs_device_info* info, char* error,
+using fs_engine_open_fn = std::int32_t(std::int64_t memory_limit, fs_engine** engine, fs_device_info* info, char* error,
                                        std::size_t error_size);
 /// `cancelled(context)` is asked between batches; may be null.
-typedef std::int32_t fs_engine_compute_fn(fs_engine* engine, const fs_block* block, flipscope::ProbeMetrics* out,
+using fs_engine_compute_fn = std::int32_t(fs_engine* engine, const fs_block* block, flipscope::ProbeMetrics* out,
                                           std::int32_t (*cancelled)(void*), void* context, char* error,
                                           std::size_t error_size);
 /// Page-locked host memory, or null.
-typedef void* fs_engine_host_alloc_fn(fs_engine* engine, std::size_t bytes);
-typedef void fs_engine_host_free_fn(fs_engine* engine, void* memory);
+using fs_engine_host_alloc_fn = void*(fs_engine* engine, std::size_t bytes);
+using fs_engine_host_free_fn = void(fs_engine* engine, void* memory);
 /// Copies a sentence about trouble overcome since the last call ("" = none).
-typedef void fs_engine_notice_fn(fs_engine* engine, char* text, std::size_t size);
-typedef void fs_engine_close_fn(fs_engine* engine);
+using fs_engine_notice_fn = void(fs_engine* engine, char* text, std::size_t size);
+using fs_engine_close_fn = void(fs_engine* engine);
 }
