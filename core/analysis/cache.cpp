@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 namespace flipscope {
@@ -110,15 +109,23 @@ std::optional<std::string> TableCache::key(const Trace& baseline, const Trace& r
 
 std::optional<MetricsTable> TableCache::load(const std::string& key) const
 {
-    std::ifstream in(folder_ / (key + ".table"), std::ios::binary);
-    if (!in)
+    // What we did not put there (a pipe, a device, a folder) is not read: it might never end.
+    const fs::path entry = folder_ / (key + ".table");
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(entry, error)))
         return std::nullopt;
-    const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const auto size = fs::file_size(entry, error);
+    std::ifstream in(entry, std::ios::binary);
+    if (error || size > cache_limit || !in)
+        return std::nullopt;
+    std::string bytes(size, '\0');
+    if (!in.read(bytes.data(), static_cast<std::streamsize>(size)))
+        return std::nullopt;
     auto table = table_from_bytes(bytes, key);
     if (table) {
         table->from_cache = true;
         std::error_code ignored; // used just now: the last to be pruned
-        fs::last_write_time(folder_ / (key + ".table"), fs::file_time_type::clock::now(), ignored);
+        fs::last_write_time(entry, fs::file_time_type::clock::now(), ignored);
     }
     return table;
 }
@@ -130,7 +137,11 @@ void TableCache::store(const std::string& key, const MetricsTable& table) const
     if (error)
         return;
     // A cache that cannot be written only costs time: nobody needs to hear of it.
-    if (write_text(folder_ / (key + ".table"), table_to_bytes(table, key)))
+    const fs::path entry = folder_ / (key + ".table");
+    const auto status = fs::symlink_status(entry, error);
+    if (fs::exists(status) && !fs::is_regular_file(status)) // writing into a pipe would wait for a reader
+        return;
+    if (write_text(entry, table_to_bytes(table, key)))
         prune(folder_);
 }
 

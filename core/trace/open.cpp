@@ -21,13 +21,18 @@ const std::vector<TraceReader>& readers()
 Result<TracePtr> open_trace(const std::filesystem::path& path, const Job& job)
 {
     const std::string name = h5::one_line(path.string());
-    if (auto stamp = stamp_of(path); !stamp)
+    if (path.empty())
+        return fail(ErrorKind::NotFound, "The name of a trace is empty; name a file.");
+    const auto stamp = stamp_of(path);
+    if (!stamp)
         return fail(stamp.error().kind, "{}", h5::one_line(stamp.error().message));
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
         return fail(ErrorKind::Unreadable, "{} is a folder; choose a trace file in it.", name);
     if (!std::filesystem::is_regular_file(path, error)) // reading a pipe could wait for ever
         return fail(ErrorKind::Unreadable, "{} is not a plain file.", name);
+    if (stamp->size == 0) // not read: files of /proc claim to be empty, and some of them answer never
+        return fail(ErrorKind::BadFormat, "{} is empty.", name);
 
     std::ifstream in(path, std::ios::binary);
     if (!in)

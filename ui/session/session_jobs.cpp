@@ -29,7 +29,7 @@ void post([[maybe_unused]] QObject* context, [[maybe_unused]] Work&& work)
 bool looksLikeTrace(const QString& path)
 {
     QFile file(path);
-    if (!file.open(QIODevice::ReadOnly))
+    if (QFileInfo(path).size() == 0 || !file.open(QIODevice::ReadOnly)) // files of /proc may answer never
         return false;
     const QByteArray head = file.read(4096);
     const std::string_view view(head.constData(), static_cast<std::size_t>(head.size()));

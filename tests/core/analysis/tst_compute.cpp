@@ -10,6 +10,9 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <functional>
+#include <sys/stat.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -234,6 +237,34 @@ private slots:
         std::filesystem::resize_file(file, 100);
         QVERIFY(!cache->load(*key));
         QVERIFY(!cache->load("no-such-entry"));
+    }
+    void an_entry_that_is_no_file_is_none()
+    {
+        const Pair pair(2);
+        const auto p = pair.open(pair.p), q = pair.open(pair.q);
+        const auto key = TableCache::key(*p, *q, "cpu");
+        QVERIFY(key.has_value());
+        const auto cache = TableCache::of_user();
+        const auto file = std::filesystem::path(cache_.path().toStdString()) / "flipscope" / (*key + ".table");
+        std::filesystem::create_directories(file.parent_path());
+        const std::pair<const char*, std::function<void()>> kinds[] = {
+            {"pipe", [&] { QCOMPARE(::mkfifo(file.c_str(), 0600), 0); }},
+            {"link to a device", [&] { std::filesystem::create_symlink("/dev/zero", file); }},
+            {"folder", [&] { std::filesystem::create_directory(file); }},
+            {"huge",
+             [&] {
+                 std::ofstream(file).put('x');
+                 std::filesystem::resize_file(file, std::uintmax_t{1} << 40); // a hole: takes no room
+             }},
+        };
+        for (const auto& [name, make] : kinds) {
+            std::filesystem::remove(file);
+            make();
+            QVERIFY2(!cache->load(*key), name);
+            QVERIFY2(!(*compute_table(p, q, *cpu_))->from_cache, name); // nor does writing wait
+        }
+        QVERIFY((*compute_table(p, q, *cpu_))->from_cache); // the last one was replaced
+        std::filesystem::remove(file);
     }
     void young_or_changed_files_are_not_cached()
     {
