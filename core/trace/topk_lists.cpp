@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 namespace flipscope::h5 {
@@ -50,7 +51,7 @@ public:
         for (std::int64_t row = 0; row < count; ++row)
             sort_row(ids.subspan(static_cast<std::size_t>(row * k()), static_cast<std::size_t>(k())),
                      logprobs.subspan(static_cast<std::size_t>(row * k()), static_cast<std::size_t>(k())));
-        return {};
+        return check_mass(first, ids.first(n), logprobs.first(n));
     }
 
 private:
@@ -80,6 +81,25 @@ private:
             swap_elements(raw, logprobs_.type_size);
         for (std::size_t i = 0; i < out.size(); ++i)
             out[i] = static_cast<float>(widen(raw.data(), encoding_.type, i));
+        return {};
+    }
+
+    /// Logits, or logarithms of another base, stored in place of log probabilities would give numbers that look sound.
+    /// What 16-bit rounding adds to a sum stays far below a twentieth.
+    Result<void> check_mass(std::int64_t first, std::span<const std::int32_t> ids,
+                            std::span<const float> logprobs) const
+    {
+        const auto width = static_cast<std::size_t>(k());
+        for (std::size_t at = 0; at < ids.size(); at += width) {
+            double mass = 0;
+            for (std::size_t i = at; i < at + width; ++i)
+                mass += ids[i] < 0 ? 0 : std::exp(static_cast<double>(logprobs[i]));
+            if (mass > 1.05 && !std::isinf(mass)) // a value that is not finite is for the metrics to judge
+                return fail(ErrorKind::BadFormat,
+                            "{}: row {} adds up to a probability of {:.3g}, so these are no log probabilities; store "
+                            "the natural logarithm of the softmax over the whole vocabulary, each id once.",
+                            name(logprobs_), first + static_cast<std::int64_t>(at / width), mass);
+        }
         return {};
     }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Everything in a trace but its rows: identity, text, vocabulary, segments, settings, continuations, top-k lists.
+#include "core/trace/writer.h"
 #include "trace_files.h"
 
 #include <sys/stat.h>
@@ -16,6 +17,7 @@ private slots:
     void settings_of_every_type();
     void topk_lists_are_brought_into_order();
     void topk_ids_outside_the_vocabulary_are_an_error();
+    void topk_values_that_are_no_log_probabilities_are_an_error();
     void what_is_optional_and_broken_is_left_out();
     void odd_paths_are_refused_with_a_sentence();
     void cancelled_while_opening();
@@ -153,6 +155,43 @@ void TraceParts::topk_ids_outside_the_vocabulary_are_an_error()
     QVERIFY(is_one_sentence(read.error().message));
 }
 
+void TraceParts::topk_values_that_are_no_log_probabilities_are_an_error()
+{
+    class Logits : public TopKSource {
+    public:
+        std::int64_t rows() const override { return 5; }
+        std::int64_t k() const override { return 3; }
+        Result<void> read(std::int64_t, std::int64_t count, std::span<std::int32_t> ids,
+                          std::span<float> values) const override
+        {
+            for (std::size_t i = 0; i < static_cast<std::size_t>(count) * 3; ++i) {
+                ids[i] = static_cast<std::int32_t>(i % 3);
+                values[i] = 5 - static_cast<float>(i % 3); // e^5 + e^4 + e^3 = 223.1
+            }
+            return {};
+        }
+    };
+    auto opened = open_trace(data("topk.h5"));
+    QVERIFY(opened);
+    Trace trace = **opened;
+    QCOMPARE(trace.probes.lists->rows(), 5);
+    trace.probes.lists = std::make_shared<Logits>();
+    trace.probes.k = 3;
+    QTemporaryDir folder;
+    const std::filesystem::path path = folder.filePath("logits.h5").toStdString();
+    const auto written = write_trace(path, trace);
+    QVERIFY2(written, written ? "" : written.error().message.c_str());
+    opened = open_trace(path);
+    QVERIFY(opened);
+    std::vector<std::int32_t> ids(15);
+    std::vector<float> values(15);
+    const auto read = (*opened)->probes.lists->read(0, 5, ids, values);
+    QVERIFY(!read);
+    QVERIFY2(is_one_sentence(read.error().message), read.error().message.c_str());
+    QVERIFY2(read.error().message.find("row 0 adds up to a probability of 223,") != std::string::npos,
+             read.error().message.c_str());
+}
+
 void TraceParts::what_is_optional_and_broken_is_left_out()
 {
     const auto opened = open_trace(data("broken-options.h5"));
@@ -188,11 +227,17 @@ void TraceParts::odd_paths_are_refused_with_a_sentence()
     const std::filesystem::path here = folder.path().toStdString();
     std::ofstream(here / "line\nbreak.h5") << "x";
     ::mkfifo((here / "pipe").c_str(), 0600);
-    for (const auto& path : {here, here / "missing.h5", here / "line\nbreak.h5", here / "pipe",
-                             std::filesystem::path("/dev/zero"), here / "line\nbreak.h5" / "below"}) {
+    for (const auto& path :
+         {here, here / "missing.h5", here / "line\nbreak.h5", here / "pipe", std::filesystem::path("/dev/zero"),
+          std::filesystem::path(), here / "line\nbreak.h5" / "below"}) {
         const auto opened = open_trace(path);
         QVERIFY(!opened);
         QVERIFY2(is_one_sentence(opened.error().message), opened.error().message.c_str());
+    }
+    if (std::filesystem::exists("/proc/self/maps")) { // claims to be empty; others of its kind answer never
+        const auto opened = open_trace("/proc/self/maps");
+        QVERIFY(!opened);
+        QCOMPARE(opened.error().message, "/proc/self/maps is empty.");
     }
     QCOMPARE(open_trace(here / "missing.h5").error().kind, ErrorKind::NotFound);
 }
