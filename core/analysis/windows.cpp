@@ -95,6 +95,15 @@ std::vector<WindowStats> windows_of(std::span<const ProbeMetrics> probes, std::i
     return windows;
 }
 
+Result<void> check_windows(std::int64_t window_tokens, std::int64_t last_position)
+{
+    if (window_tokens > 0 && last_position / window_tokens < most_windows)
+        return {};
+    return fail(ErrorKind::Usage,
+                "Windows of {} tokens are too many for a history of {} tokens: choose at least {} tokens per window.",
+                window_tokens, last_position + 1, last_position / most_windows + 1);
+}
+
 std::int64_t first_window_tokens(std::int64_t last_position)
 {
     constexpr std::int64_t enough = 6;

@@ -58,6 +58,12 @@ std::span<const ProbeMetrics> probes_between(std::span<const ProbeMetrics> probe
 std::vector<WindowStats> windows_of(std::span<const ProbeMetrics> probes, std::int64_t window_tokens,
                                     std::int64_t last_position, std::int64_t n_tokens);
 
+/// More windows than this are refused: no screen, and hardly a table, could hold them.
+inline constexpr std::int64_t most_windows = 1 << 20;
+
+/// An error where windows of that size up to `last_position` would be more than `most_windows`.
+Result<void> check_windows(std::int64_t window_tokens, std::int64_t last_position);
+
 /// The window size a screen starts with: 8,000 where that gives at least 6 windows, else the largest of 4,096, 2,048,
 /// 1,024, 512, 256, ... that does.
 std::int64_t first_window_tokens(std::int64_t last_position);

@@ -34,6 +34,19 @@ TablePtr table_of(std::vector<ProbeMetrics> probes)
 class TestWindows : public QObject {
     Q_OBJECT
 private slots:
+    void too_many_windows_are_refused()
+    {
+        QVERIFY(check_windows(1, -1)); // no probe
+        QVERIFY(check_windows(std::numeric_limits<std::int64_t>::max(), 100'000'000));
+        QVERIFY(check_windows(1, most_windows - 1));
+        QVERIFY(!check_windows(1, most_windows));
+        const auto refused = check_windows(1, 19'999'999); // 20 million over 2^20 is 19.07
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().message.find("at least 20 tokens") != std::string::npos,
+                 refused.error().message.c_str());
+        QVERIFY(check_windows(20, 19'999'999));
+        QVERIFY(!check_windows(19, 19'999'999));
+    }
     void borders_are_half_open()
     {
         // A probe on a border belongs to the window that begins there.
