@@ -9,8 +9,11 @@
 #endif
 
 #include <exception>
+#include <fcntl.h>
+#include <iostream>
 #include <new>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace flipscope {
@@ -39,6 +42,14 @@ std::string command_of(const CLI::App& app)
     return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
 }
 
+/// A file opened where a standard stream was closed would get that stream's number, and its messages.
+void hold_standard_streams()
+{
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) == -1) // read-only on purpose: writing still fails, as it should
+            (void)::open("/dev/null", O_RDONLY);
+}
+
 int run_program(int argc, char** argv)
 {
     CLI::App app("Shows where two copies of a language model part ways: divergence of runs from a baseline along one "
@@ -65,6 +76,11 @@ int run_program(int argc, char** argv)
     } catch (const CLI::ParseError& e) {
         if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
             app.exit(e); // prints the help or the version
+            std::cout.flush();
+            if (!std::cout) {
+                complain("Cannot write to the standard output.");
+                return exit_failed;
+            }
             return exit_done;
         }
         complain(fmt::format("{}. See {} --help.", e.what(), command_of(app)));
@@ -82,6 +98,7 @@ int run_program(int argc, char** argv)
 int main(int argc, char** argv)
 {
     // Core's interfaces do not throw; what a library throws all the same must not end in a core dump.
+    flipscope::hold_standard_streams();
     try {
         return flipscope::run_program(argc, argv);
     } catch (const std::bad_alloc&) {

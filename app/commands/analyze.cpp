@@ -3,6 +3,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/compare_runs.h"
 #include "app/commands/console.h"
+#include "app/commands/option_checks.h"
 #include "core/analysis/analysis.h"
 #include "core/base/file.h"
 #include "core/report/report.h"
@@ -79,9 +80,14 @@ void add_analyze(CLI::App& app, int& exit_code)
         "analyze", "How far runs are from a baseline: flips, KL(P‖Q) in nats (P baseline, Q run), per context window");
     add_compare_options(*command, *options);
     command->add_option("--json", options->json, "Write everything as JSON; - is the standard output")
+        ->check(not_empty())
         ->type_name("FILE");
-    command->add_option("--csv-windows", options->csv_windows, "Write a row per run and window")->type_name("FILE");
-    command->add_option("--csv-probes", options->csv_probes, "Write a row per run and probe")->type_name("FILE");
+    command->add_option("--csv-windows", options->csv_windows, "Write a row per run and window")
+        ->check(not_empty())
+        ->type_name("FILE");
+    command->add_option("--csv-probes", options->csv_probes, "Write a row per run and probe")
+        ->check(not_empty())
+        ->type_name("FILE");
     command->callback([options, &exit_code] { exit_code = run_analyze(*options); });
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/commands/compare_runs.h"
 #include "app/commands/console.h"
+#include "app/commands/option_checks.h"
 #include "core/analysis/analysis.h"
 #include "core/analysis/compute.h"
 #include "core/trace/open.h"
@@ -13,6 +14,11 @@ namespace flipscope {
 
 namespace {
 
+Result<void> check_windows_of(const Trace& trace, std::int64_t window)
+{
+    return check_windows(window, trace.probes.positions.empty() ? -1 : trace.probes.positions.back());
+}
+
 /// Fills `run` as far as it comes.
 Result<void> compute_run(const TracePtr& baseline, const std::string& file, Engine& engine,
                          const CompareOptions& options, const Job& job, ComparedRun& run)
@@ -21,6 +27,8 @@ Result<void> compute_run(const TracePtr& baseline, const std::string& file, Engi
     if (!trace)
         return tl::unexpected(trace.error());
     run.trace = *trace;
+    if (auto ok = check_windows_of(**trace, options.window); !ok)
+        return ok;
     ComputeOptions how;
     how.use_cache = !options.no_cache;
     auto table = compute_table(baseline, *trace, engine, how, job);
@@ -32,7 +40,12 @@ Result<void> compute_run(const TracePtr& baseline, const std::string& file, Engi
 
 std::string named(const std::string& file, const Error& error)
 {
-    return error.message.find(file) == std::string::npos ? file + ": " + error.message : error.message;
+    std::string shown = file; // as the readers write it
+    for (char& c : shown)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+            c = ' ';
+    const auto names = [&](const std::string& name) { return error.message.find(name) != std::string::npos; };
+    return names(file) || names(shown) ? error.message : file + ": " + error.message;
 }
 
 } // namespace
@@ -63,12 +76,16 @@ HistoryExtent Compared::extent() const
 
 void add_compare_options(CLI::App& command, CompareOptions& options)
 {
-    command.add_option("BASE", options.baseline, "The baseline's trace: P")->required()->type_name("");
+    command.add_option("BASE", options.baseline, "The baseline's trace: P")
+        ->required()
+        ->check(not_empty())
+        ->type_name("");
     command.add_option("RUN", options.runs, "Traces of the runs that are compared with it: Q")
         ->required()
+        ->check(not_empty())
         ->type_name("");
     command.add_option("--window", options.window, "Tokens per window")
-        ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max(), ">= 1"))
+        ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()))
         ->capture_default_str()
         ->type_name("TOKENS");
     command.add_option("--engine", options.engine, "What computes: auto takes the GPU where it works, else the CPU")
@@ -76,7 +93,7 @@ void add_compare_options(CLI::App& command, CompareOptions& options)
         ->capture_default_str()
         ->type_name("auto|cpu|cuda|reference");
     command.add_option("--threads", options.threads, "Threads of the CPU engine; 0 = one for each core")
-        ->check(CLI::Range(0, 4096, "0..4096"))
+        ->transform(whole_number(0, 4096))
         ->capture_default_str()
         ->type_name("N");
     command.add_flag("--no-cache", options.no_cache, "Neither read nor write the cache (also FLIPSCOPE_NO_CACHE=1)");
@@ -91,6 +108,8 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     auto baseline = open_trace(options.baseline, job);
     if (!baseline)
         return fail(baseline.error().kind, "{}", named(options.baseline, baseline.error()));
+    if (auto ok = check_windows_of(**baseline, options.window); !ok)
+        return tl::unexpected(ok.error());
     result.baseline = *baseline;
     auto selection = make_engine({*choice, options.threads});
     if (!selection)

@@ -3,6 +3,7 @@
 #include "app/commands/console.h"
 
 #include "app/commands/commands.h"
+#include "core/text/token_text.h"
 
 #include <chrono>
 #include <cstdio>
@@ -42,7 +43,10 @@ std::string amount(const Progress& p)
 void complain(std::string_view sentence)
 {
     clear_line();
-    fmt::print(stderr, "flipscope: {}\n", sentence);
+    // Names of files and texts of libraries may hold line breaks and commands to the terminal. Nothing is thrown where
+    // stderr is closed: there is nobody to tell.
+    const std::string line = fmt::format("flipscope: {}\n", visible(sentence));
+    std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 int exit_code_of(const Error& error)

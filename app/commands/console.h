@@ -12,7 +12,7 @@
 
 namespace flipscope {
 
-/// Writes "flipscope: SENTENCE" to stderr, above a progress line that may stand there.
+/// Writes "flipscope: SENTENCE" to stderr as one line, above a progress line that may stand there.
 void complain(std::string_view sentence);
 
 /// Exit code for an error that ends a command.

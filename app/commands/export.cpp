@@ -3,7 +3,9 @@
 #include "app/commands/commands.h"
 #include "app/commands/compare_runs.h"
 #include "app/commands/console.h"
+#include "app/commands/option_checks.h"
 #include "core/analysis/heatmap.h"
+#include "core/base/file.h"
 #include "core/report/method.h"
 #include "ui/charts/chart_style.h"
 #include "ui/charts/figure.h"
@@ -99,9 +101,8 @@ int run_export(const ExportOptions& options)
     spec.dpi = options.dpi;
     spec.chart = chart_of(options.chart);
     spec.theme = options.theme == "dark" ? ChartStyle::Theme::Dark : ChartStyle::Theme::Light;
-    const QString out = QString::fromStdString(options.out);
     // Asked before anything is computed: a wrong suffix should not cost minutes.
-    if (const auto ok = checkFigure(spec, out); !ok)
+    if (const auto ok = checkFigure(spec, options.out); !ok)
         return ended(ok.error());
     if (const auto ok = check_outputs(options.inputs(), {options.out}); !ok)
         return ended(ok.error());
@@ -110,10 +111,10 @@ int run_export(const ExportOptions& options)
     const auto compared = compare_runs(options, console.job());
     if (!compared)
         return ended(compared.error());
+    if (!compared->any()) // each reason was named
+        return exit_failed;
     for (const std::string& notice : compared->notices)
         complain(notice);
-    if (!compared->any())
-        return exit_failed;
     fill(spec, *compared, **metric, options.window);
 
     // Drawing needs fonts, not a display: whatever platform the environment names, its absence must not end the
@@ -127,7 +128,7 @@ int run_export(const ExportOptions& options)
     loadExportFonts();
     if (options.size.empty()) // nobody asked for a height: many runs make the figure higher
         spec.size.setHeight(std::max(spec.size.height(), figureMinimumHeight(spec)));
-    if (const auto written = exportFigure(spec, out); !written)
+    if (const auto written = exportFigure(spec, options.out); !written)
         return ended(written.error());
     return compared->problems.empty() ? exit_done : exit_failed;
 }
@@ -147,14 +148,17 @@ void add_export(CLI::App& app, int& exit_code)
         ->add_option("--metric", options->metric,
                      "What the chart shows: flip_rate, flips_above_margin, {kl_pq,kl_qp,js,tv}_"
                      "{mean,median,p90,p95,p99,max}, top5_overlap, dp_mean (default: flip_rate, for kl: kl_pq_mean)")
+        ->check(not_empty())
         ->type_name("NAME");
     command->add_option("--out", options->out, "The file to write; its suffix decides: .png, .svg, .pdf or .csv")
         ->required()
+        ->check(not_empty())
         ->type_name("FILE");
     command->add_option("--size", options->size, "Size in pixels at 96 dpi (default: 1200x700, higher for many runs)")
+        ->check(not_empty())
         ->type_name("WxH");
     command->add_option("--dpi", options->dpi, "Resolution of a PNG")
-        ->check(CLI::Range(24, 1200, "dots per inch"))
+        ->transform(whole_number(24, 1200))
         ->capture_default_str()
         ->type_name("N");
     command->add_option("--theme", options->theme, "Colours of paper or of a dark screen")

@@ -13,6 +13,8 @@ namespace flipscope {
 
 namespace {
 
+constexpr std::size_t name_columns = 60; // a longer name would push the numbers off the screen
+
 std::string number(double value)
 {
     if (std::isnan(value))
@@ -91,8 +93,8 @@ std::string overview(const Analysis& analysis)
                      "TV(P,Q) mean/%", ""});
     for (const auto& run : analysis.runs) {
         const auto& w = run.overall;
-        table.add({visible(run.name), fmt::format("{}", w.n + w.n_invalid), fmt::format("{}", w.flips),
-                   fmt::format("{}", w.flips_tied), percent(w.flip_rate),
+        table.add({shortened(visible(run.name), name_columns), fmt::format("{}", w.n + w.n_invalid),
+                   fmt::format("{}", w.flips), fmt::format("{}", w.flips_tied), percent(w.flip_rate),
                    w.n ? fmt::format("{:.1f}-{:.1f} %", w.flip_interval.low * 100, w.flip_interval.high * 100) : "-",
                    number(w.kl_pq.mean), number(w.kl_pq.median), number(w.kl_pq.p99), number(w.kl_pq.max),
                    number(w.kl_qp.mean), number(100 * w.tv.mean), verdict(run)});
@@ -108,7 +110,7 @@ std::string windows_table(const Analysis& analysis, const char* title, std::stri
         headings.push_back(fmt::format("{}-{}", w.start, w.end));
     TextTable table(std::move(headings));
     for (const auto& run : analysis.runs) {
-        std::vector<std::string> row{visible(run.name)};
+        std::vector<std::string> row{shortened(visible(run.name), name_columns)};
         for (const auto& w : run.windows)
             row.push_back(cell(w));
         table.add(std::move(row));
@@ -152,7 +154,7 @@ void append_method(const Analysis& analysis, std::string& text)
     text += "\nSettings that differ\n";
     std::vector<std::string> headings{"setting"};
     for (const auto& trace : traces)
-        headings.push_back(visible(trace->run_name));
+        headings.push_back(shortened(visible(trace->run_name), name_columns));
     TextTable table(std::move(headings));
     for (const auto& difference : differences) {
         std::vector<std::string> row{visible(difference.key)};

@@ -34,11 +34,13 @@ std::string picture(std::string_view character)
         return {};
     }
     static constexpr std::pair<std::string_view, std::string_view> named[] = {
-        {"\xC2\xA0", "‹NBSP›"},    {"\xC2\xAD", "‹SHY›"},     {"\xE2\x80\x8B", "‹ZWSP›"}, {"\xE2\x80\x8C", "‹ZWNJ›"},
-        {"\xE2\x80\x8E", "‹LRM›"}, {"\xE2\x80\x8F", "‹RLM›"}, {"\xE2\x80\xA8", "‹LS›"},   {"\xE2\x80\xA9", "‹PS›"},
-        {"\xE2\x80\xAA", "‹LRE›"}, {"\xE2\x80\xAB", "‹RLE›"}, {"\xE2\x80\xAC", "‹PDF›"},  {"\xE2\x80\xAD", "‹LRO›"},
-        {"\xE2\x80\xAE", "‹RLO›"}, {"\xE2\x81\xA6", "‹LRI›"}, {"\xE2\x81\xA7", "‹RLI›"},  {"\xE2\x81\xA8", "‹FSI›"},
-        {"\xE2\x81\xA9", "‹PDI›"}, {"\xEF\xBB\xBF", "‹BOM›"},
+        {"\xC2\xA0", "‹NBSP›"},       {"\xC2\xAD", "‹SHY›"},        {"\xE2\x80\x8B", "‹ZWSP›"},
+        {"\xE2\x80\x8C", "‹ZWNJ›"},   {"\xE2\x80\x8E", "‹LRM›"},    {"\xE2\x80\x8F", "‹RLM›"},
+        {"\xE2\x80\xA8", "‹LS›"},     {"\xE2\x80\xA9", "‹PS›"},     {"\xE2\x80\xAA", "‹LRE›"},
+        {"\xE2\x80\xAB", "‹RLE›"},    {"\xE2\x80\xAC", "‹PDF›"},    {"\xE2\x80\xAD", "‹LRO›"},
+        {"\xE2\x80\xAE", "‹RLO›"},    {"\xE2\x81\xA6", "‹LRI›"},    {"\xE2\x81\xA7", "‹RLI›"},
+        {"\xE2\x81\xA8", "‹FSI›"},    {"\xE2\x81\xA9", "‹PDI›"},    {"\xEF\xBB\xBF", "‹BOM›"},
+        {"\xEF\xBF\xBE", "‹U+FFFE›"}, {"\xEF\xBF\xBF", "‹U+FFFF›"},
     };
     for (const auto& [bytes, name] : named)
         if (character == bytes)

@@ -92,12 +92,69 @@ private slots:
                                      {"analyze", p, p, "--engine", "gpu"},
                                      {"info"},
                                      {"info", p, "--bogus"},
+                                     {"analyze", p, p, "--window", "9223372036854775808"},
+                                     {"analyze", p, p, "--window", "08x"},
+                                     {"analyze", p, p, "--window", "1e3"},
+                                     {"analyze", p, p, "--threads", "-1"},
+                                     {"analyze", p, p, "--json", ""},
+                                     {"analyze", p, ""},
+                                     {"analyze", p, p, "--json", "-", "--csv-probes", "-"},
+                                     {"analyze", p, p, "--json", "new", "--csv-probes", "./new"},
                                      {"analyze", p, p, "--json", p}}) {
             const Answer answer = flipscope(a);
             QCOMPARE(answer.code, 2);
             QCOMPARE(answer.err.count('\n'), 1); // one sentence
             QVERIFY(answer.out.isEmpty());
         }
+    }
+    void window_is_decimal()
+    {
+        const QString p = samples + "baseline.h5";
+        QCOMPARE(flipscope({"analyze", p, p, "--window", "0512", "--json", "-"}).json()["window_tokens"].toInt(), 512);
+    }
+    void names_cannot_break_the_sentence()
+    {
+        const QString odd = "/no/such\n\x1b[31mfile.h5";
+        for (const QStringList& a : {QStringList{"info", odd},
+                                     {"analyze", odd, odd},
+                                     {"analyze", samples + "baseline.h5", odd},
+                                     {"analyze", samples + "baseline.h5", samples + "kv_q4_0.h5", "--json", odd}}) {
+            const Answer answer = flipscope(a);
+            QCOMPARE(answer.code, 1);
+            QCOMPARE(answer.err.count('\n'), 1);
+            QCOMPARE(answer.err.count("file.h5"), 1);
+            QVERIFY(!answer.err.contains('\x1b'));
+        }
+    }
+    void an_output_that_cannot_be_written_is_told_first()
+    {
+        const QString p = samples + "baseline.h5";
+        const Answer answer = flipscope({"analyze", p, "/no/such/run.h5", "--json", "/no/such/folder/out.json"});
+        QCOMPARE(answer.code, 1);
+        QCOMPARE(answer.err.count('\n'), 1); // before the run was looked at
+        QVERIFY2(answer.err.contains("there is no folder /no/such/folder"), answer.err);
+    }
+    void standard_streams_that_are_closed_or_full()
+    {
+        const QString program = "'" FLIPSCOPE_BIN "/flipscope' ", trace = "'" + samples + "baseline.h5'";
+        const auto shell = [](const QString& command) {
+            QProcess process;
+            process.start("/bin/sh", {"-c", command});
+            return process.waitForFinished(60'000) && process.exitStatus() == QProcess::NormalExit ? process.exitCode()
+                                                                                                   : -1;
+        };
+        QCOMPARE(shell(program + "info /no/such/file 2>&-"), 1);
+        QCOMPARE(shell(program + "info --bogus 2>/dev/full"), 2);
+        QCOMPARE(shell(program + "info " + trace + " <&- >&- 2>&-"), 1);
+        QCOMPARE(shell(program + "info " + trace + " >/dev/full 2>/dev/null"), 1);
+        QCOMPARE(shell(program + "--help >/dev/full 2>/dev/null"), 1);
+        // A file that is written does not get the number of a closed stream, and what is said to that.
+        const QTemporaryDir dir;
+        const QString out = dir.filePath("a.json");
+        QCOMPARE(shell(program + "analyze " + trace + " " + trace + " /no/such --json " + out + " >&- 2>&-"), 1);
+        QFile file(out);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QVERIFY(QJsonDocument::fromJson(file.readAll()).isObject());
     }
     void unreadable_is_1()
     {

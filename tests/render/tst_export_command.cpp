@@ -1,11 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `flipscope export`, as a user without a display runs it, over the sample session.
+#include "core/trace/open.h"
+#include "core/trace/writer.h"
+
 #include <QFileInfo>
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
+#include <QXmlStreamReader>
 #include <QtTest>
+
+#include <filesystem>
 
 class TestExportCommand : public QObject {
     Q_OBJECT
@@ -161,6 +167,37 @@ private slots:
         QCOMPARE(o.code, 2);
         QVERIFY2(o.err.contains(said), qPrintable(o.err));
         QVERIFY(!QFileInfo::exists(path("never.png")));
+    }
+
+    void a_name_that_is_not_utf8()
+    {
+        // As bytes through a shell: Qt's process would replace them.
+        QProcess process;
+        process.setWorkingDirectory(m_folder.path());
+        process.start("/bin/sh", {"-c", QStringLiteral("'" FLIPSCOPE_BIN "/flipscope' export '%1' '%2' --engine cpu "
+                                                       "--no-cache --out \"$(printf 'caf\\351').svg\"")
+                                            .arg(sample("baseline"), sample("flash_attn"))});
+        QVERIFY(process.waitForFinished(120'000));
+        QCOMPARE(process.exitCode(), 0);
+        QVERIFY(std::filesystem::exists(m_folder.path().toStdString() + "/caf\xe9.svg"));
+    }
+
+    void control_characters_in_a_name()
+    {
+        const QString odd = path("odd\x1b[31m\n.h5");
+        auto trace = flipscope::open_trace(sample("flash_attn").toStdString());
+        QVERIFY(trace);
+        flipscope::Trace renamed = **trace;
+        renamed.run_name = "evil\n\x1b[31m\x01name";
+        QVERIFY(flipscope::write_trace(odd.toStdString(), renamed, {0, false, false, false}));
+        const Outcome o = run({sample("baseline"), odd, "--out", path("evil.svg")});
+        QVERIFY2(o.code == 0, qPrintable(o.err));
+        QFile svg(path("evil.svg"));
+        QVERIFY(svg.open(QIODevice::ReadOnly));
+        QXmlStreamReader xml(&svg);
+        while (!xml.atEnd())
+            xml.readNext();
+        QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
     }
 
     void input_is_never_overwritten()

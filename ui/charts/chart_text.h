@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/analysis/heatmap.h"
+#include "core/text/token_text.h"
 
 #include <QString>
 
@@ -30,9 +31,10 @@ QString stateMark(HeatmapCell::State state);
 /// What a state means, for the key under a heatmap.
 QString stateWords(HeatmapCell::State state);
 
+/// Control characters, as a run's name may hold them, become their pictures: SVG, for one, must not contain them.
 inline QString qstr(const std::string& text)
 {
-    return QString::fromStdString(text);
+    return QString::fromStdString(visible(text));
 }
 
 } // namespace flipscope::chart_text

@@ -208,6 +208,11 @@ QByteArray pdf(Figure& figure, const FigureSpec& spec, const QString& title)
     return bytes;
 }
 
+QString suffixOf(const std::filesystem::path& path)
+{
+    return QFileInfo(QString::fromStdString(path.filename().string())).suffix().toLower();
+}
+
 } // namespace
 
 int figureMinimumHeight(const FigureSpec& spec)
@@ -216,32 +221,37 @@ int figureMinimumHeight(const FigureSpec& spec)
     return Figure(spec).minimumHeight();
 }
 
-Result<void> checkFigure(const FigureSpec& spec, const QString& path)
+Result<void> checkFigure(const FigureSpec& spec, const std::filesystem::path& path)
 {
-    const QString suffix = QFileInfo(path).suffix().toLower();
+    const QString suffix = suffixOf(path);
     if (suffix == "csv"_L1)
         return {};
     if (suffix != "png"_L1 && suffix != "svg"_L1 && suffix != "pdf"_L1)
-        return fail(ErrorKind::Usage, "{}: the name of a figure must end in .png, .svg, .pdf or .csv.",
-                    path.toStdString());
+        return fail(ErrorKind::Usage, "{}: the name of a figure must end in .png, .svg, .pdf or .csv.", path.string());
     return checkSize(spec, suffix == "png"_L1);
 }
 
 Result<void> exportFigure(const FigureSpec& spec, const QString& path)
 {
+    return exportFigure(spec, std::filesystem::path(path.toStdString()));
+}
+
+Result<void> exportFigure(const FigureSpec& spec, const std::filesystem::path& path)
+{
     if (const auto ok = checkFigure(spec, path); !ok)
         return ok;
-    const QString suffix = QFileInfo(path).suffix().toLower();
-    const std::filesystem::path file = path.toStdString();
+    const QString suffix = suffixOf(path);
     if (suffix == "csv"_L1)
-        return write_text(file, heatmap_csv(spec.grid));
+        return write_text(path, heatmap_csv(spec.grid));
     loadExportFonts();
     Figure figure(spec);
     if (figure.minimumHeight() > spec.size.height())
         return fail(ErrorKind::Usage,
-                    "A figure of {} × {} pixels has no room for {} runs and what must be said about them: make it at "
+                    "A figure of {} × {} pixels has no room for {} {} and what must be said about {}: make it at "
                     "least {} high.",
-                    spec.size.width(), spec.size.height(), spec.grid.rows.size(), figure.minimumHeight());
+                    spec.size.width(), spec.size.height(), spec.grid.rows.size(),
+                    spec.grid.rows.size() == 1 ? "run" : "runs", spec.grid.rows.size() == 1 ? "it" : "them",
+                    figure.minimumHeight());
     const QString title = chart_text::title(spec.grid);
     const QString description = figureCaption(spec).join(u'\n');
     const QByteArray bytes = suffix == "png"_L1   ? png(figure, spec, title, description)
@@ -249,8 +259,8 @@ Result<void> exportFigure(const FigureSpec& spec, const QString& path)
                                                   : pdf(figure, spec, title);
     if (bytes.isEmpty())
         return fail(ErrorKind::OutOfMemory, "{}: there is not enough memory for this figure; make it smaller.",
-                    path.toStdString());
-    return write_text(file, std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
+                    path.string());
+    return write_text(path, std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
 }
 
 } // namespace flipscope

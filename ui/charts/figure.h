@@ -12,6 +12,8 @@
 #include <QString>
 #include <QVector>
 
+#include <filesystem>
+
 namespace flipscope {
 
 /// A chart as a file: the same drawing as on the screen, with a caption block under it.
@@ -28,11 +30,12 @@ struct FigureSpec {
 };
 
 /// Writes by suffix: .png, .svg (text stays text), .pdf (vector, embedded fonts, exact colours) or .csv (the numbers).
-/// Needs a QApplication (platform offscreen will do).
+/// Needs a QApplication (platform offscreen will do). A name that is not UTF-8 goes through the first form alone.
+Result<void> exportFigure(const FigureSpec& spec, const std::filesystem::path& path);
 Result<void> exportFigure(const FigureSpec& spec, const QString& path);
 
 /// What is wrong with the format, the size or the resolution asked for; needs no grid and no QApplication.
-Result<void> checkFigure(const FigureSpec& spec, const QString& path);
+Result<void> checkFigure(const FigureSpec& spec, const std::filesystem::path& path);
 
 /// The least height that spec.size can have at its width, for its runs and its caption. Needs a QApplication.
 int figureMinimumHeight(const FigureSpec& spec);

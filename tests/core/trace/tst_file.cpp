@@ -20,6 +20,8 @@ private slots:
     void odd_names_data();
     void odd_names();
     void a_folder_that_may_not_be_written();
+    void a_write_protected_file_stays();
+    void same_files();
     void a_full_disk();
     void links_and_permissions_stay();
     void devices_are_written_to();
@@ -96,6 +98,11 @@ void AtomicFile::odd_names()
 
 void AtomicFile::a_folder_that_may_not_be_written()
 {
+    const auto missing = check_writable(path("missing/x.txt"));
+    QVERIFY(!missing);
+    QVERIFY(missing.error().message.find("there is no folder " + path("missing").string()) != std::string::npos);
+    QVERIFY(check_writable(path("x.txt")));
+    QVERIFY(!std::filesystem::exists(path("x.txt")));
     QVERIFY(!write_text(path("missing/x.txt"), "x"));
     QVERIFY(!write_text(path(""), "x"));
     QVERIFY(!write_text(path("."), "x"));
@@ -110,6 +117,35 @@ void AtomicFile::a_folder_that_may_not_be_written()
     QVERIFY(!written);
     QVERIFY(written.error().message.find("Permission denied") != std::string::npos);
     QCOMPARE(content(path("locked/x.txt")), "old");
+}
+
+void AtomicFile::a_write_protected_file_stays()
+{
+    if (::geteuid() == 0)
+        QSKIP("root may write everywhere");
+    QVERIFY(write_text(path("protected.txt"), "old"));
+    std::filesystem::permissions(path("protected.txt"), std::filesystem::perms::owner_read);
+    QVERIFY(!write_text(path("protected.txt"), "new"));
+    QCOMPARE(content(path("protected.txt")), "old");
+}
+
+void AtomicFile::same_files()
+{
+    QVERIFY(write_text(path("one.txt"), "1"));
+    std::filesystem::create_hard_link(path("one.txt"), path("hard.txt"));
+    std::filesystem::create_symlink("one.txt", path("soft.txt"));
+    std::filesystem::create_symlink("later.txt", path("to-come.txt"));
+    for (const char* other : {"one.txt", "./one.txt", "hard.txt", "soft.txt"})
+        QVERIFY2(same_file(path("one.txt"), path(other)), other);
+    // Names of what is not there yet.
+    for (const char* other : {"later.txt", "./later.txt", "to-come.txt"})
+        QVERIFY2(same_file(path("later.txt"), path(other)), other);
+    QVERIFY(!same_file(path("one.txt"), path("later.txt")));
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(path(""));
+    const bool relative = same_file("new.txt", "./new.txt") && same_file("new.txt", path("new.txt"));
+    std::filesystem::current_path(before);
+    QVERIFY(relative);
 }
 
 void AtomicFile::a_full_disk()
