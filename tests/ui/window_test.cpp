@@ -8,7 +8,6 @@
 #include "ui/models/heatmap_model.h"
 #include "ui/session/navigation.h"
 #include "ui/window/banner_bar.h"
-#include "ui/window/display_check.h"
 
 #include <QClipboard>
 #include <QComboBox>
@@ -21,7 +20,6 @@
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QMimeData>
-#include <QProcess>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
@@ -406,32 +404,6 @@ private slots:
         QCOMPARE(m_window->size(), QSize(1100, 700)); // nothing forces it larger
         QVERIFY(heatmap()->width() > 300);
         QVERIFY(heatmap()->height() > 120);
-    }
-
-    void case_69_packages_of_libraries()
-    {
-        QCOMPARE(packageOfLibrary(QStringLiteral("libxcb-cursor.so.0")), QStringLiteral("libxcb-cursor0"));
-        QCOMPARE(packageOfLibrary(QStringLiteral("libxkbcommon-x11.so.0")), QStringLiteral("libxkbcommon-x11-0"));
-        QCOMPARE(packageOfLibrary(QStringLiteral("libX11-xcb.so.1")), QStringLiteral("libx11-xcb1"));
-    }
-
-    void case_69_no_display_is_said_plainly()
-    {
-        const QString program = QStringLiteral(FLIPSCOPE_BIN "/flipscope");
-        if (!QFile::exists(program))
-            QSKIP("the program is not built");
-        QProcess process;
-        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
-            environment.remove(QLatin1String(name));
-        process.setProcessEnvironment(environment);
-        process.start(program, {m_files[0]});
-        QVERIFY(process.waitForFinished(20000));
-        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
-        QCOMPARE(process.exitCode(), 1);
-        const QByteArray said = process.readAllStandardError();
-        QVERIFY2(said.contains("no display"), said.constData());
-        QVERIFY2(!said.contains("qt.qpa"), said.constData());
     }
 };
 

@@ -3,10 +3,16 @@
 #include "ui/window/display_check.h"
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QLibrary>
 #include <QLibraryInfo>
+#include <QPluginLoader>
 #include <QRegularExpression>
 
+#include <algorithm>
 #include <dlfcn.h>
 
 namespace flipscope {
@@ -54,6 +60,39 @@ QString missingLibrary()
     return match.hasMatch() ? match.captured(1) : QString();
 }
 
+/// The platforms that Qt has plugins for.
+QStringList platforms()
+{
+    QStringList folders{QLibraryInfo::path(QLibraryInfo::PluginsPath) + QStringLiteral("/platforms")};
+    for (const QString& folder : QCoreApplication::libraryPaths())
+        folders << folder + QStringLiteral("/platforms");
+    if (const QString own = qEnvironmentVariable("QT_QPA_PLATFORM_PLUGIN_PATH"); !own.isEmpty())
+        folders << own.split(QDir::listSeparator());
+    QStringList names;
+    for (const QString& folder : folders)
+        for (const QFileInfo& file : QDir(folder).entryInfoList(QDir::Files))
+            if (QLibrary::isLibrary(file.fileName()))
+                for (const QJsonValue& key : QPluginLoader(file.filePath())
+                                                 .metaData()
+                                                 .value(QLatin1String("MetaData"))
+                                                 .toObject()
+                                                 .value(QLatin1String("Keys"))
+                                                 .toArray())
+                    names << key.toString().toLower();
+    names.sort();
+    names.removeDuplicates();
+    return names;
+}
+
+/// Whether any of the platforms asked for ("wayland;xcb", "vnc:size=800x600") is there; true where that is unknown.
+bool platformIsThere(const QString& asked, const QStringList& there)
+{
+    const QStringList wanted = asked.split(QLatin1Char(';'));
+    return there.isEmpty() || std::any_of(wanted.begin(), wanted.end(), [&](const QString& one) {
+               return there.contains(one.section(QLatin1Char(':'), 0, 0).toLower());
+           });
+}
+
 } // namespace
 
 QString packageOfLibrary(const QString& library)
@@ -71,6 +110,10 @@ QString packageOfLibrary(const QString& library)
 QString displayProblem()
 {
     const QString platform = qEnvironmentVariable("QT_QPA_PLATFORM");
+    if (const QStringList there = platforms(); !platform.isEmpty() && !platformIsThere(platform, there))
+        return QStringLiteral("Qt has no window system \"%1\", which QT_QPA_PLATFORM asks for: take that out of the "
+                              "environment, or choose one of %2.")
+            .arg(platform, there.join(QLatin1String(", ")));
     if (!platform.isEmpty() && !platform.startsWith(QLatin1String("xcb")))
         return {}; // somebody knows what they want (offscreen, wayland, vnc ...)
     if (platform.isEmpty() && !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY"))
