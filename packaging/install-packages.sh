@@ -23,7 +23,7 @@ build=(
 )
 test=(
     # traces written from Python, and opened by the program
-    python3 python3-h5py python3-numpy
+    python3 python3-h5py python3-numpy python3-pip
     # a second opinion on what the writer writes
     hdf5-tools
     # the tests of exported figures look into the PDF

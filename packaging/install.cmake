@@ -9,6 +9,8 @@ if(TARGET flipscope_cuda)
 endif()
 
 install(DIRECTORY resources/samples DESTINATION ${CMAKE_INSTALL_DATADIR}/flipscope)
+install(DIRECTORY resources/capture DESTINATION ${CMAKE_INSTALL_DATADIR}/flipscope
+  PATTERN __pycache__ EXCLUDE PATTERN CMakeLists.txt EXCLUDE)
 install(DIRECTORY resources/manual DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # What the program carries inside it (fonts, colour maps) and the sample come under licences of their own.
