@@ -21,6 +21,7 @@ from .closed_loop import read_script, run_closed_loop
 from .control import Control
 from .engines import Engine, Request, make_engine
 from .generate import run_on
+from .logs import compare_backends
 from .model import CaptureError, Lists, RowFormat, Rows, Vocab
 from .progress import Progress
 from .prompt import Prompt, ids_sha256, load
@@ -111,7 +112,7 @@ def history_of(engine: Engine, prompt: Prompt, limit: int) -> History:
 def plan_of(job: Job, engine: Engine, history: History) -> planning.Plan:
     n = len(history.ids)
     grid = planning.grid(n, job.stride, job.phase)
-    dense = planning.dense_sets(job.dense or ("none" if engine.scoring == "decode" else "calls"), history.segments, n)
+    dense = planning.dense_sets(job.dense or engine.dense_default, history.segments, n)
     points = planning.points(job.continue_at, history.segments, n) if job.continue_tokens else []
     if not len(grid) and not dense and not points:
         raise CaptureError(f"No position of the {n} tokens is a multiple of the stride {job.stride}: take a smaller --stride.")
@@ -148,9 +149,9 @@ def open_writer(job: Job, engine: Engine, history: History, plan: planning.Plan,
     config = config_of(job, history, plan)
     previous = None if job.restart else Previous.open(job.out, config)
     run = run_settings(job, engine, history, plan)
-    attrs = {"scoring": engine.scoring, "values": engine.values}
-    if engine.values == "raw":
-        attrs["temperature"] = np.float64(1.0)
+    attrs: dict[str, Any] = {"scoring": engine.scoring}
+    if engine.values:  # else it is not known, and not stated
+        attrs |= {"values": engine.values, "temperature": np.float64(1.0)}
     prompt = history.prompt
     token_attrs = {"prompt_sha256": prompt.sha256, "tokenizer": run.get("model", "")}
     if engine.template():
@@ -188,7 +189,7 @@ def capture_rows(engine: Engine, history: History, plan: planning.Plan, writer: 
         writer.flush()
         done += int(np.isin(block.positions, missing).sum())
         progress.update(done)
-    if done != total:
+    if done + engine.left_out != total:
         raise CaptureError(f"The engine gave {done} of {total} probes.")
 
 
@@ -256,7 +257,10 @@ def run(job: Job, progress: Progress) -> Path:
             capture_rows(engine, history, plan, writer, progress)
             if plan.points:
                 capture_continuations(job, engine, history, plan, writer, progress)
-            writer.finish()
+            remarks = [r for r in [*engine.remarks(), compare_backends(writer.header.run)] if r]
+            for sentence in remarks:
+                progress.say(sentence)
+            writer.finish(" ".join(remarks))
             if job.repeat:
                 repeat(engine, history, plan, job.out, writer.sets[""].stored.dtype, progress)
     except Interrupted:

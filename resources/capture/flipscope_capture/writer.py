@@ -241,13 +241,15 @@ class TraceWriter:
         if self.file:
             self.file.close()
 
-    def finish(self) -> None:
-        """Adds the continuations, and gives the file its name."""
+    def finish(self, notes: str = "") -> None:
+        """Adds the continuations, and ``notes`` that came up on the way, and gives the file its name."""
         continuations = self.continuations()
+        if notes:
+            self.header.run["notes"] = " ".join(filter(None, [self.header.run.get("notes", ""), notes]))
         self.file.flush()
         self.file.close()
         partial = partial_path(self.out)
-        if continuations:
+        if continuations or notes:
             # A copy, so that a kill in the midst of adding groups does not cost the probes.
             full = self.out.with_name(self.out.name + ".partial.new")
             with h5py.File(partial, "r") as source, h5py.File(full, "w", libver=LIBVER) as h:

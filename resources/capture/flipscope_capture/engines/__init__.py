@@ -21,6 +21,7 @@ from ..model import CaptureError, Continuation, Lists, RowFormat, Rows, Vocab
 #: Name: module, the packages that it needs (all of one of these groups), the extra that installs them.
 ENGINES: dict[str, tuple[str, tuple[tuple[str, ...], ...], str]] = {
     "llamacpp": ("llamacpp", (("xllamacpp",), ("llama_cpp",)), "llamacpp"),
+    "server": ("server", ((),), ""),
     "simulated": ("simulated", ((),), ""),
 }
 
@@ -69,6 +70,10 @@ class Engine(ABC):
     scoring: str = "prefill"
     #: ``raw`` logits or log-probabilities, before any sampler, or ``processed``.
     values: str = "raw"
+    #: Dense stretches where none are asked for: ``calls`` or ``none``.
+    dense_default: str = "calls"
+    #: Probes that the engine had no values for.
+    left_out: int = 0
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self.opt = {o.name: settings.get(o.name, o.default) for o in self.options}
@@ -128,6 +133,10 @@ class Engine(ABC):
 
     def launch_log(self) -> str:
         return ""
+
+    def remarks(self) -> list[str]:
+        """Sentences on what was odd about the numbers, once they are there."""
+        return []
 
     def close(self) -> None:
         pass
