@@ -5,6 +5,7 @@
 #include "app/commands/console.h"
 #include "app/commands/option_checks.h"
 #include "core/analysis/analysis.h"
+#include "core/analysis/floor.h"
 #include "core/base/file.h"
 #include "core/report/report.h"
 
@@ -18,6 +19,8 @@ namespace {
 
 struct AnalyzeOptions : CompareOptions {
     std::string json, csv_windows, csv_probes;
+    std::string by = "window";
+    std::string floor;
 };
 
 Result<void> write_reports(const Analysis& analysis, const AnalyzeOptions& options)
@@ -42,8 +45,9 @@ int ended(const Error& error)
     return exit_code_of(error);
 }
 
-int run_analyze(const AnalyzeOptions& options)
+int run_analyze(AnalyzeOptions options)
 {
+    include_floor(options, options.floor);
     if (const auto ok = check_outputs(options.inputs(), {options.json, options.csv_windows, options.csv_probes}); !ok)
         return ended(ok.error());
 
@@ -61,11 +65,20 @@ int run_analyze(const AnalyzeOptions& options)
     analysis.notices = compared->notices;
     analysis.problems = compared->problems;
     const HistoryExtent extent = compared->extent();
+    const int floor_index = options.floor.empty() ? -1 : compared->run_of(options.floor);
+    const ComparedRun* floor = floor_index < 0 ? nullptr : &compared->runs[static_cast<std::size_t>(floor_index)];
     for (const ComparedRun& run : compared->runs)
         if (run.table) {
             analysis.runs.push_back(analyze_table(run.trace, run.table, options.window, extent));
             analysis.runs.back().name = run.name;
+            if (&run == floor)
+                analysis.floor = static_cast<int>(analysis.runs.size()) - 1;
+            const std::string warning = engine_warning(*compared->baseline, *run.trace);
+            if (options.floor.empty() && !warning.empty())
+                analysis.notices.push_back(run.name + ": " + warning);
         }
+    if (const auto ok = add_pieces(analysis, *parse_partition(options.by), extent.n_tokens); !ok)
+        return ended(ok.error());
     if (const auto written = write_reports(analysis, options); !written)
         return ended(written.error());
     return analysis.problems.empty() ? exit_done : exit_failed;
@@ -79,10 +92,18 @@ void add_analyze(CLI::App& app, int& exit_code)
     CLI::App* command = app.add_subcommand(
         "analyze", "How far runs are from a baseline: flips, KL(P‖Q) in nats (P baseline, Q run), per context window");
     add_compare_options(*command, *options);
+    command
+        ->add_option("--by", options->by,
+                     "What to count by: windows of equally many tokens, segments (system, user, assistant, thinking, "
+                     "tool, tool call) or turns")
+        ->check(CLI::IsMember({"window", "segment", "turn"}))
+        ->capture_default_str()
+        ->type_name("window|segment|turn");
+    add_floor_option(*command, options->floor);
     command->add_option("--json", options->json, "Write everything as JSON; - is the standard output")
         ->check(not_empty())
         ->type_name("FILE");
-    command->add_option("--csv-windows", options->csv_windows, "Write a row per run and window")
+    command->add_option("--csv-windows", options->csv_windows, "Write a row per run and window (or segment, or turn)")
         ->check(not_empty())
         ->type_name("FILE");
     command->add_option("--csv-probes", options->csv_probes, "Write a row per run and probe")

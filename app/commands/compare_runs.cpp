@@ -5,6 +5,7 @@
 #include "app/commands/option_checks.h"
 #include "core/analysis/analysis.h"
 #include "core/analysis/compute.h"
+#include "core/base/file.h"
 #include "core/trace/open.h"
 
 #include <algorithm>
@@ -62,6 +63,31 @@ std::vector<std::filesystem::path> CompareOptions::inputs() const
 bool Compared::any() const
 {
     return std::any_of(runs.begin(), runs.end(), [](const ComparedRun& run) { return run.table != nullptr; });
+}
+
+int Compared::run_of(const std::string& file) const
+{
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        if (runs[i].table && same_file(runs[i].trace->path, file))
+            return static_cast<int>(i);
+    return -1;
+}
+
+void add_floor_option(CLI::App& command, std::string& floor)
+{
+    command
+        .add_option("--floor", floor,
+                    "The noise floor: a repeat of the baseline, or the same model on a second engine; compared like a "
+                    "run, and what lies above it is said")
+        ->check(not_empty())
+        ->type_name("FILE");
+}
+
+void include_floor(CompareOptions& options, const std::string& floor)
+{
+    const auto is_floor = [&](const std::string& run) { return same_file(run, floor); };
+    if (!floor.empty() && std::none_of(options.runs.begin(), options.runs.end(), is_floor))
+        options.runs.push_back(floor);
 }
 
 HistoryExtent Compared::extent() const

@@ -27,6 +27,10 @@ struct CompareOptions {
     std::vector<std::filesystem::path> inputs() const; ///< all files that are read
 };
 
+/// Adds --floor. After parsing, include_floor() makes its file one of the runs where it is not.
+void add_floor_option(CLI::App& command, std::string& floor);
+void include_floor(CompareOptions& options, const std::string& floor);
+
 /// Adds BASE RUN…, --window, --engine, --threads and --no-cache.
 void add_compare_options(CLI::App& command, CompareOptions& options);
 
@@ -45,7 +49,9 @@ struct Compared {
     std::vector<std::string> notices;
     std::vector<Error> problems; ///< runs that could not be read or compared, each already named on stderr
 
-    bool any() const;             ///< a run could be compared
+    bool any() const; ///< a run could be compared
+    /// Index of the run of that file; -1 = none, or it could not be compared.
+    int run_of(const std::string& file) const;
     HistoryExtent extent() const; ///< of the baseline and the runs that could be compared
 };
 

@@ -24,6 +24,8 @@ namespace {
 struct ExportOptions : CompareOptions {
     std::string chart = "heatmap";
     std::string metric; ///< empty = the chart's own
+    std::string by = "window";
+    std::string floor;
     std::string out;
     std::string size; ///< empty = 1200 wide, as high as the runs need
     std::string theme = "light";
@@ -48,9 +50,18 @@ Result<QSize> parse_size(const std::string& text)
 
 FigureSpec::Chart chart_of(const std::string& name)
 {
-    return name == "flips" ? FigureSpec::Chart::Flips
-           : name == "kl"  ? FigureSpec::Chart::Kl
-                           : FigureSpec::Chart::Heatmap;
+    for (const auto& [known, chart] : figureCharts())
+        if (known == name)
+            return chart;
+    return FigureSpec::Chart::Heatmap;
+}
+
+std::vector<std::string> chart_names()
+{
+    std::vector<std::string> names;
+    for (const auto& [name, chart] : figureCharts())
+        names.push_back(name);
+    return names;
 }
 
 std::string metric_of(const ExportOptions& options)
@@ -60,20 +71,34 @@ std::string metric_of(const ExportOptions& options)
     return options.chart == "kl" ? "kl_pq_mean" : "flip_rate";
 }
 
-void fill(FigureSpec& spec, const Compared& compared, const WindowMetric& metric, std::int64_t window)
+Result<void> fill(FigureSpec& spec, const Compared& compared, const WindowMetric& metric, std::int64_t window,
+                  Partition by, int floor)
 {
     std::vector<HeatmapInput> inputs;
     std::vector<TracePtr> traces;
     const ChartStyle style = spec.theme == ChartStyle::Theme::Dark ? ChartStyle::dark() : ChartStyle::light();
     for (const ComparedRun& run : compared.runs) { // those without numbers too: the row says why it has none
-        inputs.push_back({run.name, run.table, run.problem});
+        inputs.push_back({run.name, run.table, run.problem, static_cast<int>(traces.size()) == floor});
         traces.push_back(run.trace);
         // The first colour is the baseline's, as in the window: a run has one colour in all figures.
         spec.runColors.append(style.runColor(static_cast<int>(traces.size())));
     }
-    spec.grid = make_heatmap(*compared.baseline, inputs, metric, window, default_margin, compared.extent());
-    spec.method = method_of(*compared.baseline, traces,
-                            fmt::format("{} per window of {} tokens of one history", metric.title, window));
+    if (by == Partition::Windows) {
+        spec.grid = make_heatmap(*compared.baseline, inputs, metric, window, default_margin, compared.extent());
+    } else {
+        auto pieces = pieces_of(*compared.baseline, by);
+        if (!pieces)
+            return tl::unexpected(pieces.error());
+        spec.grid =
+            make_heatmap(*compared.baseline, inputs, metric, by, std::move(*pieces), default_margin, compared.extent());
+    }
+    spec.probes = make_probe_chart(*compared.baseline, inputs, window, default_margin, compared.extent());
+    spec.method = method_of(
+        *compared.baseline, traces,
+        probePlotOf(spec.chart)    ? std::string("per probe, pooled over the matched probes of one history")
+        : by == Partition::Windows ? fmt::format("{} per window of {} tokens of one history", metric.title, window)
+                                   : fmt::format("{} per {} of one history", metric.title, name_of(by)));
+    return {};
 }
 
 /// Qt remarks on folders of a desktop session that nobody needs who exports a figure.
@@ -84,8 +109,9 @@ void pass_on(QtMsgType type, const QMessageLogContext&, const QString& text)
         complain(text.toStdString());
 }
 
-int run_export(const ExportOptions& options)
+int run_export(ExportOptions options)
 {
+    include_floor(options, options.floor);
     const auto metric = find_window_metric(metric_of(options));
     if (!metric)
         return ended(metric.error());
@@ -96,6 +122,11 @@ int run_export(const ExportOptions& options)
             return ended(size.error());
         spec.size = *size;
     }
+    if (probePlotOf(chart_of(options.chart)) && (!options.metric.empty() || options.by != "window"))
+        return ended(Error{ErrorKind::Usage,
+                           fmt::format("--metric and --by are for charts over windows (heatmap, flips, kl); the chart "
+                                       "{} is about single probes.",
+                                       options.chart)});
     if ((*metric)->name == "dp_mean") // the one metric with a sign
         spec.scale.map = QStringLiteral("vik");
     spec.dpi = options.dpi;
@@ -115,7 +146,10 @@ int run_export(const ExportOptions& options)
         return exit_failed;
     for (const std::string& notice : compared->notices)
         complain(notice);
-    fill(spec, *compared, **metric, options.window);
+    if (const auto ok = fill(spec, *compared, **metric, options.window, *parse_partition(options.by),
+                             options.floor.empty() ? -1 : compared->run_of(options.floor));
+        !ok)
+        return ended(ok.error());
 
     // Drawing needs fonts, not a display: whatever platform the environment names, its absence must not end the
     // program.
@@ -140,16 +174,28 @@ void add_export(CLI::App& app, int& exit_code)
     const auto options = std::make_shared<ExportOptions>();
     CLI::App* command = app.add_subcommand("export", "Draw a chart into a file; needs no display");
     add_compare_options(*command, *options);
-    command->add_option("--chart", options->chart, "What to draw: runs x windows, or a line per run")
-        ->check(CLI::IsMember({"heatmap", "flips", "kl"}))
+    command
+        ->add_option("--chart", options->chart,
+                     "What to draw: runs x windows (heatmap), a line per run over the windows (flips, kl), KL(P‖Q) at "
+                     "every probe (position), its histogram and cumulative share (distribution), the baseline's margin "
+                     "against it (margin), top-1 agreement over the last window of tokens (agreement)")
+        ->check(CLI::IsMember(chart_names()))
         ->capture_default_str()
-        ->type_name("heatmap|flips|kl");
+        ->type_name(fmt::format("{}", fmt::join(chart_names(), "|")));
     command
         ->add_option("--metric", options->metric,
                      "What the chart shows: flip_rate, flips_above_margin, {kl_pq,kl_qp,js,tv}_"
-                     "{mean,median,p90,p95,p99,max}, top5_overlap, dp_mean (default: flip_rate, for kl: kl_pq_mean)")
+                     "{mean,median,p90,p95,p99,max}, top5_overlap, top5_disagreement, top10_disagreement, dp_mean "
+                     "(default: flip_rate, for kl: kl_pq_mean)")
         ->check(not_empty())
         ->type_name("NAME");
+    command
+        ->add_option("--by", options->by,
+                     "Charts over windows: what a column is, a window of equally many tokens, a segment or a turn")
+        ->check(CLI::IsMember({"window", "segment", "turn"}))
+        ->capture_default_str()
+        ->type_name("window|segment|turn");
+    add_floor_option(*command, options->floor);
     command->add_option("--out", options->out, "The file to write; its suffix decides: .png, .svg, .pdf or .csv")
         ->required()
         ->check(not_empty())

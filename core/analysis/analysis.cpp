@@ -34,4 +34,34 @@ RunAnalysis analyze_table(const TracePtr& run, const TablePtr& table, std::int64
     return a;
 }
 
+Result<void> add_pieces(Analysis& analysis, Partition by, std::int64_t n_tokens)
+{
+    analysis.by = by;
+    if (by == Partition::Windows)
+        return {};
+    auto pieces = pieces_of(*analysis.baseline, by);
+    if (!pieces)
+        return tl::unexpected(pieces.error());
+    analysis.pieces = std::move(*pieces);
+    if (by == Partition::Segments)
+        for (const Piece& piece : analysis.pieces)
+            if (std::find(analysis.kinds.begin(), analysis.kinds.end(), piece.kind) == analysis.kinds.end())
+                analysis.kinds.push_back(piece.kind);
+    for (RunAnalysis& run : analysis.runs) {
+        std::vector<std::vector<ProbeMetrics>> of_kind(analysis.kinds.size());
+        for (const Piece& piece : analysis.pieces) {
+            const auto probes = probes_predicting(run.table->probes, piece, n_tokens);
+            run.pieces.push_back(summarize(probes, piece.start, piece.end));
+            const auto kind = std::find(analysis.kinds.begin(), analysis.kinds.end(), piece.kind);
+            if (kind != analysis.kinds.end()) {
+                auto& all = of_kind[static_cast<std::size_t>(kind - analysis.kinds.begin())];
+                all.insert(all.end(), probes.begin(), probes.end());
+            }
+        }
+        for (const auto& probes : of_kind)
+            run.kinds.push_back(summarize(probes, 0, n_tokens));
+    }
+    return {};
+}
+
 } // namespace flipscope

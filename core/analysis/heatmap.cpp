@@ -68,6 +68,8 @@ HeatmapRow row_of(const HeatmapInput& run, const HeatmapGrid& grid)
 {
     HeatmapRow row;
     row.name = run.name;
+    row.floor = run.floor;
+    row.group = run.group;
     if (!run.table) {
         HeatmapCell cell;
         cell.state = run.problem.empty() ? HeatmapCell::State::Pending : HeatmapCell::State::NotComparable;
@@ -78,10 +80,30 @@ HeatmapRow row_of(const HeatmapInput& run, const HeatmapGrid& grid)
         return row;
     }
     row.note = note_of(*run.table);
+    if (run.floor)
+        row.note = row.note.empty() ? "noise floor" : "noise floor, " + row.note;
+    const std::span<const ProbeMetrics> probes = run.table->probes;
     for (std::size_t c = 0; c < grid.starts.size(); ++c)
-        row.cells.push_back(
-            cell_of(probes_between(run.table->probes, grid.starts[c], grid.ends[c]), grid.metric, grid.margin));
+        row.cells.push_back(cell_of(grid.pieces.empty() ? probes_between(probes, grid.starts[c], grid.ends[c])
+                                                        : probes_predicting(probes, grid.pieces[c], grid.n_tokens),
+                                    grid.metric, grid.margin));
     return row;
+}
+
+} // namespace
+
+namespace {
+
+HeatmapGrid empty_grid(const Trace& baseline, const WindowMetric& metric, double margin, HistoryExtent& extent)
+{
+    HeatmapGrid grid;
+    grid.metric = metric;
+    grid.margin = margin;
+    extent.include(baseline);
+    grid.n_tokens = extent.n_tokens;
+    grid.baseline = baseline.run_name;
+    grid.spans = baseline.spans;
+    return grid;
 }
 
 } // namespace
@@ -89,14 +111,8 @@ HeatmapRow row_of(const HeatmapInput& run, const HeatmapGrid& grid)
 HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> runs, const WindowMetric& metric,
                          std::int64_t window_tokens, double margin, HistoryExtent extent)
 {
-    HeatmapGrid grid;
-    grid.metric = metric;
-    grid.margin = margin;
+    HeatmapGrid grid = empty_grid(baseline, metric, margin, extent);
     grid.window_tokens = window_tokens;
-    extent.include(baseline);
-    grid.n_tokens = extent.n_tokens;
-    grid.baseline = baseline.run_name;
-    grid.spans = baseline.spans;
     for (const WindowRange& range : window_ranges(window_tokens, extent.last_position, grid.n_tokens)) {
         grid.starts.push_back(range.start);
         grid.ends.push_back(range.end);
@@ -104,6 +120,46 @@ HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> ru
     for (const HeatmapInput& run : runs)
         grid.rows.push_back(row_of(run, grid));
     return grid;
+}
+
+HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> runs, const WindowMetric& metric,
+                         Partition by, std::vector<Piece> pieces, double margin, HistoryExtent extent)
+{
+    HeatmapGrid grid = empty_grid(baseline, metric, margin, extent);
+    grid.by = by;
+    grid.pieces = std::move(pieces);
+    for (const Piece& piece : grid.pieces) {
+        grid.starts.push_back(piece.start);
+        grid.ends.push_back(piece.end);
+    }
+    for (const HeatmapInput& run : runs)
+        grid.rows.push_back(row_of(run, grid));
+    return grid;
+}
+
+HeatmapGrid cut_to(const HeatmapGrid& grid, const TokenRange& range)
+{
+    if (range.all())
+        return grid;
+    std::size_t first = 0, last = grid.starts.size();
+    while (first < last && grid.ends[first] <= range.start)
+        ++first;
+    while (last > first && grid.starts[last - 1] >= range.end)
+        --last;
+    if (first == last)
+        return grid;
+    HeatmapGrid cut = grid;
+    const auto keep = [&](auto& values) {
+        values.erase(values.begin() + static_cast<std::ptrdiff_t>(last), values.end());
+        values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(first));
+    };
+    keep(cut.starts);
+    keep(cut.ends);
+    if (!cut.pieces.empty())
+        keep(cut.pieces);
+    for (HeatmapRow& row : cut.rows)
+        keep(row.cells);
+    return cut;
 }
 
 } // namespace flipscope

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/partition.h"
 #include "core/analysis/windows.h"
 #include "core/trace/trace.h"
 
@@ -32,29 +33,43 @@ struct HeatmapRow {
     std::string name;
     std::string note; ///< "bit-identical", "2 probes left out", the reason it cannot be compared, ...
     std::vector<HeatmapCell> cells;
+    bool floor = false;     ///< the noise floor: no more than that is to be expected
+    std::string group = {}; ///< what rows beside each other have in common: "kv_cache_dtype: q4_0"; empty = not grouped
 };
 
 /// What a heatmap draws, an accessible table shows and a CSV file holds: one model for all three.
 struct HeatmapGrid {
     WindowMetric metric;
     double margin = default_margin;
-    std::int64_t window_tokens = 0, n_tokens = 0;
+    Partition by = Partition::Windows;
+    std::int64_t window_tokens = 0, n_tokens = 0; ///< window_tokens: 0 where the columns are segments or turns
     std::string baseline;
     std::vector<std::int64_t> starts, ends; ///< per column
+    std::vector<Piece> pieces;              ///< segments and turns: per column
     std::vector<HeatmapRow> rows;
     std::vector<Span> spans; ///< segments and tool calls of the history, drawn under the axis
 };
+
+/// The columns that have a position in `range`; all of them where it has no end, or where none has.
+HeatmapGrid cut_to(const HeatmapGrid& grid, const TokenRange& range);
 
 /// A run as the grid needs it: `table` null with a `problem` (not comparable) or without (pending).
 struct HeatmapInput {
     std::string name;
     TablePtr table;
     std::string problem;
+    bool floor = false;
+    std::string group = {};
 };
 
 /// `extent` is that of the runs, so that the grid has the windows of analyze_table(); the baseline's own is part of it
 /// in any case.
 HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> runs, const WindowMetric& metric,
                          std::int64_t window_tokens, double margin = default_margin, HistoryExtent extent = {});
+
+/// The same with a column for each piece; cells hold the probes that predict a token of it.
+HeatmapGrid make_heatmap(const Trace& baseline, std::span<const HeatmapInput> runs, const WindowMetric& metric,
+                         Partition by, std::vector<Piece> pieces, double margin = default_margin,
+                         HistoryExtent extent = {});
 
 } // namespace flipscope

@@ -71,6 +71,13 @@ MetricValue statistic_of(std::span<const ProbeMetrics> probes, double ProbeMetri
     return {d.*statistic, {nan, nan}, d.n};
 }
 
+MetricValue disagreement_of(std::span<const ProbeMetrics> probes, double ProbeMetrics::*overlap)
+{
+    MetricValue value = statistic_of(probes, overlap, &Distribution::mean);
+    value.value = 1 - value.value;
+    return value;
+}
+
 std::vector<Entry> make_entries()
 {
     std::vector<Entry> entries;
@@ -99,6 +106,12 @@ std::vector<Entry> make_entries()
     entries.push_back(
         {{"top5_overlap", "Top-5 overlap", "%", "mean share of the five best ids that both have", true, false},
          [](auto probes, double) { return statistic_of(probes, &ProbeMetrics::top5_overlap, &Distribution::mean); }});
+    entries.push_back({{"top5_disagreement", "Top-5 disagreement", "%",
+                        "mean share of the baseline's five best ids that are not among the run's", true, false},
+                       [](auto probes, double) { return disagreement_of(probes, &ProbeMetrics::top5_overlap); }});
+    entries.push_back({{"top10_disagreement", "Top-10 disagreement", "%",
+                        "mean share of the baseline's ten best ids that are not among the run's", true, false},
+                       [](auto probes, double) { return disagreement_of(probes, &ProbeMetrics::top10_overlap); }});
     entries.push_back(
         {{"dp_mean", "Δp mean", "", "mean of q(next) − p(next), the probability of the history's own next token", false,
           false},

@@ -41,6 +41,13 @@ struct WindowStats {
 /// Statistics over any probes (one window, one span, or all).
 WindowStats summarize(std::span<const ProbeMetrics> probes, std::int64_t start, std::int64_t end);
 
+/// Half-open range of positions of probes that a person looks at; without an end it is the whole history.
+struct TokenRange {
+    std::int64_t start = 0, end = -1;
+    bool all() const { return end < 0; }
+    bool operator==(const TokenRange&) const = default;
+};
+
 /// Half-open range of token positions that one window covers.
 struct WindowRange {
     std::int64_t start, end;
@@ -78,7 +85,8 @@ struct WindowMetric {
     bool counts_flips = false; ///< has a Wilson interval
 };
 
-/// flip_rate, flips_above_margin, {kl_pq,kl_qp,js,tv}_{mean,median,p90,p95,p99,max}, top5_overlap, dp_mean.
+/// flip_rate, flips_above_margin, {kl_pq,kl_qp,js,tv}_{mean,median,p90,p95,p99,max}, top5_overlap, top5_disagreement,
+/// top10_disagreement, dp_mean.
 const std::vector<WindowMetric>& window_metrics();
 Result<const WindowMetric*> find_window_metric(std::string_view name);
 

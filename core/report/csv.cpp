@@ -1,39 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/csv_fields.h"
 #include "core/report/report.h"
-
-#include <cmath>
-#include <fmt/format.h>
 
 namespace flipscope {
 
 namespace {
 
-/// A field as RFC 4180 wants it: quoted where it must be.
-std::string field(const std::string& text)
-{
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
-        return text;
-    std::string quoted = "\"";
-    for (const char c : text)
-        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + '"';
-}
-
-std::string number(double value)
-{
-    if (std::isnan(value))
-        return "nan";
-    if (std::isinf(value))
-        return value > 0 ? "inf" : "-inf";
-    return fmt::format("{:.17g}", value);
-}
-
-/// The same where a table may have no such value: nothing.
-std::string optional_number(double value)
-{
-    return std::isnan(value) ? "" : number(value);
-}
+using csv::field;
+using csv::number;
+using csv::optional_number;
 
 std::string probe_value(const ProbeColumn& column, const ProbeMetrics& probe)
 {
@@ -87,9 +63,13 @@ std::string windows_csv(const Analysis& analysis)
     for (const auto* name : {"kl_pq", "kl_qp", "js", "tv"})
         for (const auto* statistic : {"mean", "median", "p90", "p95", "p99", "p999", "max", "n_infinite"})
             csv += fmt::format(",{}_{}", name, statistic);
-    csv += ",top5_overlap,dp_mean\n";
-    for (const auto& run : analysis.runs)
-        for (const auto& w : run.windows) {
+    const bool pieces = analysis.by != Partition::Windows;
+    csv += ",top5_overlap,dp_mean";
+    csv += pieces ? ",kind,label\n" : "\n";
+    for (const auto& run : analysis.runs) {
+        const auto& rows = pieces ? run.pieces : run.windows;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const WindowStats& w = rows[i];
             csv += fmt::format("{},{},{},{},{},{},{},{},{},{}", field(run.name), w.start, w.end, w.n, w.n_invalid,
                                w.flips, w.flips_tied, optional_number(w.flip_rate),
                                optional_number(w.flip_interval.low), optional_number(w.flip_interval.high));
@@ -98,23 +78,31 @@ std::string windows_csv(const Analysis& analysis)
                     csv += ',' + optional_number(v);
                 csv += fmt::format(",{}", d->n_infinite);
             }
-            csv += fmt::format(",{},{}\n", optional_number(w.top5_overlap), optional_number(w.dp_mean));
+            csv += fmt::format(",{},{}", optional_number(w.top5_overlap), optional_number(w.dp_mean));
+            if (pieces)
+                csv += fmt::format(",{},{}", field(analysis.pieces[i].kind), field(analysis.pieces[i].label));
+            csv += '\n';
         }
+    }
     return csv;
 }
 
 std::string heatmap_csv(const HeatmapGrid& grid)
 {
-    std::string csv = "run,start,end,metric,unit,value,low,high,n,flips,n_invalid,state\n";
+    std::string csv = "run,start,end,metric,unit,value,low,high,n,flips,n_invalid,state";
+    csv += grid.pieces.empty() ? "\n" : ",kind,label\n";
     // A share is written as 0..1, so its unit is none, whatever the screen shows.
     const std::string unit = grid.metric.share ? "" : grid.metric.unit;
     for (const auto& row : grid.rows)
         for (std::size_t c = 0; c < row.cells.size(); ++c) {
             const auto& cell = row.cells[c];
-            csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", field(row.name), grid.starts[c], grid.ends[c],
+            csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", field(row.name), grid.starts[c], grid.ends[c],
                                grid.metric.name, unit, optional_number(cell.value), optional_number(cell.interval.low),
                                optional_number(cell.interval.high), cell.n, cell.flips, cell.n_invalid,
                                state_name(cell.state));
+            if (!grid.pieces.empty())
+                csv += fmt::format(",{},{}", field(grid.pieces[c].kind), field(grid.pieces[c].label));
+            csv += '\n';
         }
     return csv;
 }

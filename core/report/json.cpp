@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/floor.h"
 #include "core/report/method.h"
 #include "core/report/report.h"
 
@@ -58,6 +59,23 @@ Json findings_json(const Findings& findings)
                        {"code", finding.code},
                        {"text", finding.text}});
     return all;
+}
+
+void add_pieces_json(const Analysis& analysis, const RunAnalysis& run, Json& json)
+{
+    if (analysis.by == Partition::Windows)
+        return;
+    Json& all = json[analysis.by == Partition::Turns ? "turns" : "segments"] = Json::array();
+    for (std::size_t i = 0; i < run.pieces.size(); ++i) {
+        Json piece = {{"kind", analysis.pieces[i].kind}, {"label", analysis.pieces[i].label}};
+        piece.update(window_json(run.pieces[i]));
+        all.push_back(std::move(piece));
+    }
+    if (analysis.kinds.empty())
+        return;
+    Json& kinds = json["kinds"] = Json::object();
+    for (std::size_t i = 0; i < run.kinds.size(); ++i)
+        kinds[analysis.kinds[i].empty() ? "none" : analysis.kinds[i]] = window_json(run.kinds[i]);
 }
 
 Json run_json(const RunAnalysis& run)
@@ -137,9 +155,19 @@ nlohmann::ordered_json analysis_json(const Analysis& analysis)
     json["problems"] = Json::array();
     for (const auto& problem : analysis.problems)
         json["problems"].push_back(problem.message);
+    const RunAnalysis* floor = analysis.floor >= 0 ? &analysis.runs[static_cast<std::size_t>(analysis.floor)] : nullptr;
+    if (floor != nullptr)
+        json["floor"] = floor->name;
     json["runs"] = Json::array();
-    for (const auto& run : analysis.runs)
+    for (const auto& run : analysis.runs) {
         json["runs"].push_back(run_json(run));
+        add_pieces_json(analysis, run, json["runs"].back());
+        if (floor != nullptr && &run != floor) {
+            const AboveFloor above = above_floor(run.overall, floor->overall);
+            json["runs"].back()["above_floor"] = {{"kl_pq_mean", number(above.kl_pq_mean)},
+                                                  {"flip_rate", number(above.flip_rate)}};
+        }
+    }
     return json;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/analysis/analysis.h"
 #include "core/analysis/heatmap.h"
+#include "core/analysis/probe_chart.h"
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,6 +24,11 @@ std::string analysis_text(const Analysis& analysis);
 std::string probes_csv(const Analysis& analysis);
 std::string windows_csv(const Analysis& analysis);
 std::string heatmap_csv(const HeatmapGrid& grid);
+/// What the charts over single probes draw, a row per run and probe in their range (distribution: and bin).
+std::string position_csv(const ProbeChartData& data);
+std::string margin_csv(const ProbeChartData& data);
+std::string distribution_csv(const ProbeChartData& data);
+std::string agreement_csv(const ProbeChartData& data);
 
 /// `flipscope info`.
 nlohmann::ordered_json info_json(const Trace& trace);

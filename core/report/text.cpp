@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/floor.h"
 #include "core/base/utf8.h"
 #include "core/report/method.h"
 #include "core/report/report.h"
@@ -86,18 +87,49 @@ std::string verdict(const RunAnalysis& run)
     return text;
 }
 
+std::string above_text(const Analysis& analysis, const RunAnalysis& run)
+{
+    const RunAnalysis& floor = analysis.runs[static_cast<std::size_t>(analysis.floor)];
+    return &run == &floor ? "floor" : number(above_floor(run.overall, floor.overall).kl_pq_mean);
+}
+
 std::string overview(const Analysis& analysis)
 {
-    TextTable table({"run", "probes", "flips", "tied", "flip rate", "95 % interval", "KL(P‖Q) mean/nats",
-                     "KL(P‖Q) median/nats", "KL(P‖Q) p99/nats", "KL(P‖Q) max/nats", "KL(Q‖P) mean/nats",
-                     "TV(P,Q) mean/%", ""});
+    std::vector<std::string> headings{"run",
+                                      "probes",
+                                      "flips",
+                                      "tied",
+                                      "flip rate",
+                                      "95 % interval",
+                                      "KL(P‖Q) mean/nats",
+                                      "KL(P‖Q) median/nats",
+                                      "KL(P‖Q) p99/nats",
+                                      "KL(P‖Q) max/nats",
+                                      "KL(Q‖P) mean/nats",
+                                      "TV(P,Q) mean/%"};
+    if (analysis.floor >= 0)
+        headings.emplace_back("above floor/nats");
+    headings.emplace_back("");
+    TextTable table(std::move(headings));
     for (const auto& run : analysis.runs) {
         const auto& w = run.overall;
-        table.add({shortened(visible(run.name), name_columns), fmt::format("{}", w.n + w.n_invalid),
-                   fmt::format("{}", w.flips), fmt::format("{}", w.flips_tied), percent(w.flip_rate),
-                   w.n ? fmt::format("{:.1f}-{:.1f} %", w.flip_interval.low * 100, w.flip_interval.high * 100) : "-",
-                   number(w.kl_pq.mean), number(w.kl_pq.median), number(w.kl_pq.p99), number(w.kl_pq.max),
-                   number(w.kl_qp.mean), number(100 * w.tv.mean), verdict(run)});
+        std::vector<std::string> row{
+            shortened(visible(run.name), name_columns),
+            fmt::format("{}", w.n + w.n_invalid),
+            fmt::format("{}", w.flips),
+            fmt::format("{}", w.flips_tied),
+            percent(w.flip_rate),
+            w.n ? fmt::format("{:.1f}-{:.1f} %", w.flip_interval.low * 100, w.flip_interval.high * 100) : "-",
+            number(w.kl_pq.mean),
+            number(w.kl_pq.median),
+            number(w.kl_pq.p99),
+            number(w.kl_pq.max),
+            number(w.kl_qp.mean),
+            number(100 * w.tv.mean)};
+        if (analysis.floor >= 0)
+            row.push_back(above_text(analysis, run));
+        row.push_back(verdict(run));
+        table.add(std::move(row));
     }
     return table.text();
 }
@@ -116,6 +148,59 @@ std::string windows_table(const Analysis& analysis, const char* title, std::stri
         table.add(std::move(row));
     }
     return table.text();
+}
+
+/// A row per segment, turn or kind of segment; a pair of columns per run.
+std::string pieces_table(const Analysis& analysis, std::vector<std::string> names, bool with_tokens,
+                         std::vector<WindowStats> RunAnalysis::*rows)
+{
+    std::vector<std::string> headings{with_tokens ? std::string(name_of(analysis.by)) : "kind of segment"};
+    if (with_tokens)
+        headings.emplace_back("tokens");
+    headings.emplace_back("probes");
+    for (const auto& run : analysis.runs) {
+        const std::string name = shortened(visible(run.name), name_columns);
+        headings.push_back(name + " flips");
+        headings.push_back(name + " KL mean");
+    }
+    TextTable table(std::move(headings));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const WindowStats& first = (analysis.runs.front().*rows)[i];
+        std::vector<std::string> row{shortened(visible(names[i]), name_columns)};
+        if (with_tokens)
+            row.push_back(fmt::format("{}-{}", first.start, first.end));
+        std::int64_t most = 0;
+        for (const auto& run : analysis.runs)
+            most = std::max(most, (run.*rows)[i].n);
+        row.push_back(fmt::format("{}", most));
+        for (const auto& run : analysis.runs) {
+            const WindowStats& w = (run.*rows)[i];
+            row.push_back(w.n == 0 ? "" : fmt::format("{} ({})", w.flips, percent(w.flip_rate)));
+            row.push_back(w.n == 0 ? "" : number(w.kl_pq.mean));
+        }
+        table.add(std::move(row));
+    }
+    return table.text();
+}
+
+void append_pieces(const Analysis& analysis, std::string& text)
+{
+    constexpr std::size_t most_rows = 400;
+    const bool turns = analysis.by == Partition::Turns;
+    std::vector<std::string> names, kinds;
+    for (const Piece& piece : analysis.pieces)
+        names.push_back(turns ? piece.label : piece.kind.empty() ? "(none)" : piece.kind);
+    for (const std::string& kind : analysis.kinds)
+        kinds.push_back(kind.empty() ? "(none)" : kind);
+    text +=
+        fmt::format("\nBy {}: probes that predict a token of it; flips, KL(P‖Q) mean in nats\n", name_of(analysis.by));
+    if (!kinds.empty())
+        text += pieces_table(analysis, kinds, false, &RunAnalysis::kinds) + '\n';
+    if (names.size() <= most_rows)
+        text += pieces_table(analysis, names, true, &RunAnalysis::pieces);
+    else
+        text += fmt::format("{} {}s: too many for a page; --csv-windows writes them.\n", names.size(),
+                            name_of(analysis.by));
 }
 
 void append_remarks(const Analysis& analysis, std::string& text)
@@ -177,7 +262,9 @@ std::string analysis_text(const Analysis& analysis)
     if (analysis.runs.empty())
         return text + "No run could be compared.\n";
     text += overview(analysis);
-    if (analysis.runs.front().windows.size() <= 24) {
+    if (analysis.by != Partition::Windows) {
+        append_pieces(analysis, text);
+    } else if (analysis.runs.front().windows.size() <= 24) {
         text += fmt::format("\nWindows of {} tokens\n", analysis.window_tokens);
         text += windows_table(analysis, "flip rate", [](const WindowStats& w) { return percent(w.flip_rate); });
         text += '\n';

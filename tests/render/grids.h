@@ -3,9 +3,12 @@
 #pragma once
 
 #include "core/analysis/heatmap.h"
+#include "core/analysis/probe_chart.h"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -107,6 +110,87 @@ inline HeatmapGrid gaps_grid()
     }
     grid.rows = {a, b, c, d, e};
     return grid;
+}
+
+/// One run less another: above and below 0, one window without either.
+inline HeatmapGrid difference_grid()
+{
+    HeatmapGrid grid = agent_grid();
+    const HeatmapGrid runs = grid;
+    grid.rows.clear();
+    grid.metric.title = "Flip rate, A − B";
+    grid.metric.counts_flips = false;
+    for (const auto& [a, b] : {std::pair(4, 5), std::pair(5, 4), std::pair(1, 2)}) {
+        HeatmapRow row{
+            runs.rows[static_cast<std::size_t>(a)].name + " − " + runs.rows[static_cast<std::size_t>(b)].name, "", {}};
+        for (std::size_t c = 0; c < runs.starts.size(); ++c)
+            row.cells.push_back(c == 6 ? state_cell(HeatmapCell::State::Empty)
+                                       : value_cell(runs.rows[static_cast<std::size_t>(a)].cells[c].value -
+                                                    runs.rows[static_cast<std::size_t>(b)].cells[c].value));
+        grid.rows.push_back(std::move(row));
+    }
+    return grid;
+}
+
+/// Segments as columns, two rows grouped by a setting, one the noise floor.
+inline HeatmapGrid segments_grid()
+{
+    HeatmapGrid grid = agent_grid();
+    grid.rows.resize(3);
+    grid.by = Partition::Segments;
+    grid.window_tokens = 0;
+    grid.starts.clear();
+    grid.ends.clear();
+    Trace history;
+    history.tokens.ids.resize(101'376);
+    history.spans = grid.spans;
+    grid.pieces = *pieces_of(history, Partition::Segments);
+    for (const Piece& piece : grid.pieces) {
+        grid.starts.push_back(piece.start);
+        grid.ends.push_back(piece.end);
+    }
+    grid.rows[0].floor = true;
+    grid.rows[0].note = "noise floor";
+    grid.rows[1].group = grid.rows[2].group = "attention_backend: flash";
+    for (HeatmapRow& row : grid.rows) {
+        const auto cells = row.cells;
+        row.cells.clear();
+        for (std::size_t c = 0; c < grid.pieces.size(); ++c)
+            row.cells.push_back(c == 4 ? state_cell(HeatmapCell::State::Empty) : cells[c % cells.size()]);
+    }
+    return grid;
+}
+
+/// Three runs of 400 probes: a repeat, one with single steps and ties, one that breaks in a burst.
+inline ProbeChartData made_probes()
+{
+    ProbeChartData data;
+    data.baseline = "triton";
+    data.type = LogitType::BF16;
+    data.n_tokens = 12'800;
+    data.window_tokens = 2'000;
+    std::uint32_t state = 7;
+    const auto random = [&] { return static_cast<double>((state = state * 1664525u + 1013904223u) >> 8) / (1 << 24); };
+    for (int r = 0; r < 3; ++r) {
+        auto table = std::make_shared<MetricsTable>();
+        for (int t = 31; t < 12'800; t += 32) {
+            ProbeMetrics p{};
+            p.position = t;
+            p.valid = 1;
+            p.flip_top1 = -1;
+            p.p_top = 0.4;
+            p.lse_p = 20 - std::log(0.4);
+            p.margin = std::round(8 * 8 * random() * random()) / 8;
+            const bool burst = r == 2 && t > 7000 && t < 8200;
+            p.kl_pq = r == 0 ? 0 : std::pow(10, -6 + 2 * r + 3 * random() - p.margin / 4 + (burst ? 2 : 0));
+            p.flip = r > 0 && p.margin < (burst ? 3 : 0.2) * random() * r;
+            p.tied = p.margin == 0;
+            p.rank = p.flip ? 2 : 1;
+            table->probes.push_back(p);
+        }
+        data.runs.push_back({r == 0 ? "triton-2" : r == 1 ? "fa2" : "kv-int4", table, "", r == 0});
+    }
+    return data;
 }
 
 } // namespace flipscope::test

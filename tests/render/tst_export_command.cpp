@@ -50,7 +50,7 @@ class TestExportCommand : public QObject {
 private slots:
     void charts_and_formats()
     {
-        for (const char* chart : {"heatmap", "flips", "kl"}) {
+        for (const char* chart : {"heatmap", "flips", "kl", "position", "distribution", "margin", "agreement"}) {
             for (const char* suffix : {"png", "svg", "pdf", "csv"}) {
                 const QString out = path(qPrintable(QString("%1.%2").arg(chart, suffix)));
                 const Outcome o = run(usual() + QStringList{"--chart", chart, "--window", "1024", "--out", out});

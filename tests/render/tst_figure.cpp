@@ -358,23 +358,52 @@ private slots:
     void goldens_data()
     {
         QTest::addColumn<int>("chart");
-        QTest::addColumn<bool>("gaps");
+        QTest::addColumn<QString>("grid");
         QTest::addColumn<bool>("dark");
-        QTest::addRow("heatmap-light") << 0 << false << false;
-        QTest::addRow("heatmap-dark") << 0 << false << true;
-        QTest::addRow("heatmap-gaps") << 0 << true << false;
-        QTest::addRow("lines-light") << 1 << false << false;
+        QTest::addColumn<int>("dpi");
+        using Chart = FigureSpec::Chart;
+        const auto row = [](const char* name, Chart chart, const char* grid, bool dark = false, int dpi = 96) {
+            QTest::newRow(name) << static_cast<int>(chart) << QString::fromLatin1(grid) << dark << dpi;
+        };
+        row("heatmap-light", Chart::Heatmap, "agent");
+        row("heatmap-light-2x", Chart::Heatmap, "agent", false, 192);
+        row("heatmap-dark", Chart::Heatmap, "agent", true);
+        row("heatmap-gaps", Chart::Heatmap, "gaps");
+        row("heatmap-zoomed", Chart::Heatmap, "zoomed");
+        row("heatmap-difference", Chart::Heatmap, "difference");
+        row("heatmap-segments", Chart::Heatmap, "segments");
+        row("lines-light", Chart::Flips, "agent");
+        row("position-light", Chart::Position, "probes");
+        row("position-dark-2x", Chart::Position, "probes", true, 192);
+        row("distribution-light", Chart::Distribution, "probes");
+        row("margin-light", Chart::Margin, "probes");
+        row("agreement-light", Chart::Agreement, "probes");
     }
     void goldens()
     {
         QFETCH(int, chart);
-        QFETCH(bool, gaps);
+        QFETCH(QString, grid);
         QFETCH(bool, dark);
-        FigureSpec s = spec(gaps ? gaps_grid() : agent_grid());
+        QFETCH(int, dpi);
+        const bool gaps = grid == "gaps";
+        FigureSpec s = spec(gaps                   ? gaps_grid()
+                            : grid == "zoomed"     ? cut_to(agent_grid(), {30'000, 60'000})
+                            : grid == "difference" ? difference_grid()
+                            : grid == "segments"   ? segments_grid()
+                                                   : agent_grid());
+        if (grid == "probes")
+            s.probes = made_probes();
+        s.dpi = dpi;
+        if (grid == "difference") { // symmetric about 0
+            s.scale.map = QStringLiteral("vik");
+            s.scale.automatic = false;
+            s.scale.low = -0.3;
+            s.scale.high = 0.3;
+        }
         s.chart = static_cast<FigureSpec::Chart>(chart);
         s.theme = dark ? ChartStyle::Theme::Dark : ChartStyle::Theme::Light;
         s.scale.kind = gaps ? ColourScale::Kind::Log : ColourScale::Kind::Linear;
-        s.size = {860, 560};
+        s.size = grid == "probes" ? QSize(860, 420) : QSize(860, 560);
         const QString name = QString::fromLatin1(QTest::currentDataTag()) + ".png";
         const QString golden = QStringLiteral(FLIPSCOPE_TEST_DATA "/render/") + name;
         QVERIFY(written(s, path("now.png")));

@@ -3,6 +3,7 @@
 #include "ui/charts/chart_paint.h"
 
 #include "ui/charts/chart_text.h"
+#include "ui/charts/nice_ticks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -124,23 +125,64 @@ QString tokenLabel(qint64 tokens, bool thousands)
 
 } // namespace
 
+double columnOf(const HeatmapGrid& grid, qint64 token)
+{
+    if (grid.starts.empty() || token <= grid.starts.front())
+        return 0;
+    const auto columns = static_cast<qint64>(grid.starts.size());
+    const qint64 column = std::upper_bound(grid.starts.begin(), grid.starts.end(), token) - grid.starts.begin() - 1;
+    const auto c = static_cast<std::size_t>(column);
+    // A window that the history's end cuts short is drawn as wide as the others.
+    const qint64 width = grid.window_tokens > 0 ? grid.window_tokens : grid.ends[c] - grid.starts[c];
+    const double into = static_cast<double>(token - grid.starts[c]) / static_cast<double>(std::max<qint64>(width, 1));
+    return std::min(static_cast<double>(column) + std::min(into, 1.0), static_cast<double>(columns));
+}
+
+namespace {
+
+/// Segments: the first token of each, as far as labels do not touch. Turns: their numbers.
+QVector<Tick> pieceTicks(const HeatmapGrid& grid, double width, const QFontMetricsF& metrics)
+{
+    QVector<Tick> ticks;
+    const double column = width / static_cast<double>(grid.starts.size());
+    const bool turns = grid.by == Partition::Turns;
+    double free = -1e9;
+    for (std::size_t c = 0; c < grid.starts.size(); ++c) {
+        const QString number = chart_text::qstr(grid.pieces[c].label).section(u' ', 1);
+        const QString label = !turns                            ? tokenLabel(grid.starts[c], false)
+                              : grid.pieces[c].kind == "before" ? u"–"_s
+                                                                : number;
+        const double at = static_cast<double>(c) + (turns ? 0.5 : 0), half = metrics.horizontalAdvance(label) / 2 + 6;
+        if (at * column - half < free)
+            continue;
+        free = at * column + half;
+        ticks << Tick{at, label};
+    }
+    return ticks;
+}
+
+} // namespace
+
 QVector<Tick> tokenTicks(const HeatmapGrid& grid, double width, const QFontMetricsF& metrics)
 {
+    if (!grid.pieces.empty())
+        return pieceTicks(grid, width, metrics);
     QVector<Tick> ticks;
     const auto columns = static_cast<qint64>(grid.starts.size());
     const qint64 tokens = grid.window_tokens;
     if (columns == 0 || tokens <= 0 || width <= 0)
         return ticks;
+    const qint64 first = grid.starts.front() / tokens; // of all windows, where only some are shown
     const bool thousands = tokens % 500 == 0;
-    const double room = metrics.horizontalAdvance(tokenLabel(columns * tokens, thousands)) + 14;
+    const double room = metrics.horizontalAdvance(tokenLabel((first + columns) * tokens, thousands)) + 14;
     const double wanted = room / (width / static_cast<double>(columns)); // columns that one label covers
     qint64 step = 1;
     for (int i = 0; static_cast<double>(step) < wanted; ++i) // 1 2 5 10 20 ... or, for windows like 256, 1 2 4 8 ...
         step = thousands && i % 3 == 1 ? step / 2 * 5 : step * 2;
-    for (qint64 c = 0; c <= columns; c += step) {
-        if (c == columns && c * tokens > grid.ends.back())
+    for (qint64 c = (first + step - 1) / step * step; c <= first + columns; c += step) {
+        if (c == first + columns && c * tokens > grid.ends.back())
             break; // the last window is cut at the end of the history
-        ticks << Tick{static_cast<double>(c), tokenLabel(c * tokens, thousands)};
+        ticks << Tick{static_cast<double>(c - first), tokenLabel(c * tokens, thousands)};
     }
     return ticks;
 }
@@ -160,16 +202,50 @@ void tokenAxis(QPainter& p, const QRectF& plot, const HeatmapGrid& grid, const C
              Qt::AlignCenter);
     }
     if (title)
-        text(p, QRectF(margin, plot.bottom() + 6, plot.left() - margin - 24, metrics.height()), u"tokens"_s, small,
-             style.mutedText);
+        text(p, QRectF(margin, plot.bottom() + 6, plot.left() - margin - 24, metrics.height()),
+             grid.by == Partition::Turns ? u"turn"_s : u"tokens"_s, small, style.mutedText);
+}
+
+void tokenAxis(QPainter& p, const QRectF& plot, const TokenRange& range, const ChartStyle& style)
+{
+    const QFont small = font(style, 11);
+    const QFontMetricsF metrics(small);
+    const double length = static_cast<double>(range.end - range.start);
+    const double room = metrics.horizontalAdvance(tokenLabel(range.end, false)) + 24;
+    const int count = std::max(2, static_cast<int>(plot.width() / room));
+    const QVector<double> ticks = niceTicks(static_cast<double>(range.start), static_cast<double>(range.end), count);
+    const auto whole = [](double tick) { return std::llround(tick); };
+    const bool thousands = std::all_of(ticks.begin(), ticks.end(), [&](double t) { return whole(t) % 500 == 0; });
+    p.setRenderHint(QPainter::Antialiasing, true);
+    for (const double tick : ticks) {
+        if (tick != std::floor(tick))
+            continue; // zoomed to less than a few tokens: no halves of them
+        const double x = plot.left() + plot.width() * (tick - static_cast<double>(range.start)) / length;
+        const QString label = tokenLabel(whole(tick), thousands);
+        p.setPen(QPen(style.mutedText, 1));
+        p.drawLine(QPointF(x, plot.bottom() + 1), QPointF(x, plot.bottom() + 4));
+        const double w = metrics.horizontalAdvance(label) + 2;
+        text(p, QRectF(x - w / 2, plot.bottom() + 6, w, metrics.height()), label, small, style.mutedText,
+             Qt::AlignCenter);
+    }
+    text(p, QRectF(margin, plot.bottom() + 6, plot.left() - margin - 24, metrics.height()), u"tokens"_s, small,
+         style.mutedText);
 }
 
 double gutter(const HeatmapGrid& grid, double width, const ChartStyle& style)
 {
+    QStringList names;
+    for (const HeatmapRow& row : grid.rows)
+        names << chart_text::qstr(row.name);
+    return gutter(names, width, style);
+}
+
+double gutter(const QStringList& names, double width, const ChartStyle& style)
+{
     const QFontMetricsF metrics(font(style, 12));
     double widest = 0;
-    for (const HeatmapRow& row : grid.rows)
-        widest = std::max(widest, metrics.horizontalAdvance(chart_text::qstr(row.name)));
+    for (const QString& name : names)
+        widest = std::max(widest, metrics.horizontalAdvance(name));
     // 80: a marker before the name, the numbers of a value axis after it.
     return std::round(std::clamp(margin + widest + 80, 120.0, std::max(120.0, 0.3 * width)));
 }

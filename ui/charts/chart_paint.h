@@ -12,6 +12,7 @@
 #include <QPainterPath>
 #include <QRectF>
 #include <QString>
+#include <QStringList>
 #include <QVector>
 
 /// Pieces that the heatmap and the line chart share, painted with nothing that SVG or PDF would turn into pixels or
@@ -32,7 +33,10 @@ void hatched(QPainter& p, const QRectF& rect, const QColor& fill, const QColor& 
 /// Marker of a run in line charts: one shape per index, so that colour is never alone.
 QPainterPath marker(int index, const QPointF& centre, double radius);
 
-// --- token axis: x runs in columns, column c begins at token c * window_tokens ---
+// --- token axis: x runs in columns, column c begins at token grid.starts[c] ---
+
+/// Where a token lies, in columns; before the first and behind the last it is their edge.
+double columnOf(const HeatmapGrid& grid, qint64 token);
 
 struct Tick {
     double at;     ///< in columns
@@ -44,8 +48,12 @@ QVector<Tick> tokenTicks(const HeatmapGrid& grid, double width, const QFontMetri
 void tokenAxis(QPainter& p, const QRectF& plot, const HeatmapGrid& grid, const ChartStyle& style, bool title);
 inline constexpr double tokenAxisHeight = 22;
 
+/// The same for an axis along the history that need not begin at 0.
+void tokenAxis(QPainter& p, const QRectF& plot, const TokenRange& range, const ChartStyle& style);
+
 /// Left edge of the plot in charts over the same runs, so that their columns stand above each other.
 double gutter(const HeatmapGrid& grid, double width, const ChartStyle& style);
+double gutter(const QStringList& names, double width, const ChartStyle& style);
 inline constexpr double margin = 14;    ///< around a chart
 inline constexpr double rightEdge = 30; ///< right of the plot: room for half a label
 

@@ -133,7 +133,9 @@ QString tick(const WindowMetric& metric, double value, bool withUnit)
 QString title(const HeatmapGrid& grid)
 {
     QString text = qstr(grid.metric.title);
-    if (grid.window_tokens > 0)
+    if (grid.by != Partition::Windows)
+        text += grid.by == Partition::Turns ? u" · by turn"_s : u" · by segment"_s;
+    else if (grid.window_tokens > 0)
         text += u" · window "_s + count(grid.window_tokens) + u" tokens"_s;
     if (!grid.baseline.empty())
         text += u" · against "_s + qstr(grid.baseline);
@@ -153,10 +155,18 @@ QString subtitle(const HeatmapGrid& grid)
     return text;
 }
 
+QString piece(Partition by, const Piece& piece)
+{
+    if (by == Partition::Turns)
+        return qstr(piece.label);
+    return piece.kind.empty() ? u"no segment"_s : qstr(piece.kind).replace(u'_', u' ');
+}
+
 QString window(const HeatmapGrid& grid, int column)
 {
     const auto i = static_cast<std::size_t>(column);
-    return u"tokens "_s + count(grid.starts[i]) + u"–"_s + count(grid.ends[i]);
+    const QString tokens = u"tokens "_s + count(grid.starts[i]) + u"–"_s + count(grid.ends[i]);
+    return i < grid.pieces.size() ? piece(grid.by, grid.pieces[i]) + u", "_s + tokens : tokens;
 }
 
 QString toolTip(const HeatmapGrid& grid, int row, int column)
@@ -169,7 +179,8 @@ QString toolTip(const HeatmapGrid& grid, int row, int column)
         lines += valueLines(grid, cell);
         break;
     case HeatmapCell::State::Empty:
-        lines << u"No value: the run has no probe with one in this window."_s;
+        lines << (grid.by == Partition::Windows ? u"No value: the run has no probe with one in this window."_s
+                                                : u"No value: no probe of the run predicts a token of it."_s);
         break;
     case HeatmapCell::State::Invalid:
         lines << u"No value: none of "_s + probes(cell.n_invalid) + u" holds numbers (NaN, or −inf everywhere)."_s;
@@ -187,6 +198,9 @@ QString toolTip(const HeatmapGrid& grid, int row, int column)
     }
     if (!run.note.empty())
         lines << qstr(run.note);
+    const auto at = static_cast<std::size_t>(column);
+    if (grid.by == Partition::Segments && at < grid.pieces.size() && !grid.pieces[at].label.empty())
+        lines << qstr(grid.pieces[at].label).simplified().left(200); // a tool call's JSON
     return lines.join(u'\n');
 }
 

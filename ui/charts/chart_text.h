@@ -22,7 +22,9 @@ QString tick(const WindowMetric& metric, double value, bool withUnit);
 QString title(const HeatmapGrid& grid);
 /// What the metric says, with its unit, direction and (where it has one) margin.
 QString subtitle(const HeatmapGrid& grid);
-/// "tokens 8,000–16,000"
+/// "assistant", "tool call", "turn 3".
+QString piece(Partition by, const Piece& piece);
+/// "tokens 8,000–16,000", with what it is where columns are segments or turns.
 QString window(const HeatmapGrid& grid, int column);
 /// Several lines: run, window, value, n, interval; or why there is no value.
 QString toolTip(const HeatmapGrid& grid, int row, int column);

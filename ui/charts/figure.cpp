@@ -19,6 +19,7 @@
 #include <QTextLayout>
 
 #include <cmath>
+#include <memory>
 #include <optional>
 
 using namespace Qt::Literals::StringLiterals;
@@ -100,6 +101,12 @@ public:
             m_heatmap->setGrid(spec.grid, spec.scale);
             m_heatmap->setSize(QSizeF(m_size.width(), m_size.height() - caption));
             m_needed = static_cast<int>(std::ceil(m_heatmap->minimumHeight() + caption));
+        } else if (const auto kind = probePlotOf(spec.chart)) {
+            m_probePlot = ProbePlot::make(*kind, &m_scene);
+            m_probePlot->setStyle(m_style);
+            m_probePlot->setData(spec.probes, spec.runColors);
+            m_probePlot->setSize(QSizeF(m_size.width(), m_size.height() - caption));
+            m_needed = static_cast<int>(std::ceil(m_probePlot->minimumHeight() + caption));
         } else {
             m_linePlot.emplace(&m_scene);
             m_linePlot->setStyle(m_style);
@@ -128,6 +135,7 @@ private:
     QGraphicsScene m_scene;
     std::optional<HeatmapPlot> m_heatmap;
     std::optional<LinePlot> m_linePlot;
+    std::unique_ptr<ProbePlot> m_probePlot;
     QStringList m_lines;
     int m_needed = 0;
 };
@@ -208,12 +216,75 @@ QByteArray pdf(Figure& figure, const FigureSpec& spec, const QString& title)
     return bytes;
 }
 
+/// Charts over windows and over single probes differ in what they are about.
+QString titleOf(const FigureSpec& spec)
+{
+    const auto kind = probePlotOf(spec.chart);
+    if (!kind)
+        return chart_text::title(spec.grid);
+    QGraphicsScene scene;
+    const auto plot = ProbePlot::make(*kind, &scene);
+    plot->setData(spec.probes, {});
+    return plot->title();
+}
+
+std::string csvOf(const FigureSpec& spec)
+{
+    switch (spec.chart) {
+    case FigureSpec::Chart::Position:
+        return position_csv(spec.probes);
+    case FigureSpec::Chart::Distribution:
+        return distribution_csv(spec.probes);
+    case FigureSpec::Chart::Margin:
+        return margin_csv(spec.probes);
+    case FigureSpec::Chart::Agreement:
+        return agreement_csv(spec.probes);
+    case FigureSpec::Chart::Heatmap:
+    case FigureSpec::Chart::Flips:
+    case FigureSpec::Chart::Kl:
+        break;
+    }
+    return heatmap_csv(spec.grid);
+}
+
 QString suffixOf(const std::filesystem::path& path)
 {
     return QFileInfo(QString::fromStdString(path.filename().string())).suffix().toLower();
 }
 
 } // namespace
+
+const std::vector<std::pair<std::string, FigureSpec::Chart>>& figureCharts()
+{
+    using Chart = FigureSpec::Chart;
+    static const std::vector<std::pair<std::string, Chart>> charts{{"heatmap", Chart::Heatmap},
+                                                                   {"flips", Chart::Flips},
+                                                                   {"kl", Chart::Kl},
+                                                                   {"position", Chart::Position},
+                                                                   {"distribution", Chart::Distribution},
+                                                                   {"margin", Chart::Margin},
+                                                                   {"agreement", Chart::Agreement}};
+    return charts;
+}
+
+std::optional<ProbePlot::Kind> probePlotOf(FigureSpec::Chart chart)
+{
+    switch (chart) {
+    case FigureSpec::Chart::Position:
+        return ProbePlot::Kind::Position;
+    case FigureSpec::Chart::Distribution:
+        return ProbePlot::Kind::Distribution;
+    case FigureSpec::Chart::Margin:
+        return ProbePlot::Kind::Margin;
+    case FigureSpec::Chart::Agreement:
+        return ProbePlot::Kind::Agreement;
+    case FigureSpec::Chart::Heatmap:
+    case FigureSpec::Chart::Flips:
+    case FigureSpec::Chart::Kl:
+        break;
+    }
+    return {};
+}
 
 int figureMinimumHeight(const FigureSpec& spec)
 {
@@ -242,17 +313,17 @@ Result<void> exportFigure(const FigureSpec& spec, const std::filesystem::path& p
         return ok;
     const QString suffix = suffixOf(path);
     if (suffix == "csv"_L1)
-        return write_text(path, heatmap_csv(spec.grid));
+        return write_text(path, csvOf(spec));
     loadExportFonts();
     Figure figure(spec);
+    const std::size_t runs = probePlotOf(spec.chart) ? spec.probes.runs.size() : spec.grid.rows.size();
     if (figure.minimumHeight() > spec.size.height())
         return fail(ErrorKind::Usage,
                     "A figure of {} × {} pixels has no room for {} {} and what must be said about {}: make it at "
                     "least {} high.",
-                    spec.size.width(), spec.size.height(), spec.grid.rows.size(),
-                    spec.grid.rows.size() == 1 ? "run" : "runs", spec.grid.rows.size() == 1 ? "it" : "them",
+                    spec.size.width(), spec.size.height(), runs, runs == 1 ? "run" : "runs", runs == 1 ? "it" : "them",
                     figure.minimumHeight());
-    const QString title = chart_text::title(spec.grid);
+    const QString title = titleOf(spec);
     const QString description = figureCaption(spec).join(u'\n');
     const QByteArray bytes = suffix == "png"_L1   ? png(figure, spec, title, description)
                              : suffix == "svg"_L1 ? svg(figure, spec, title, description)

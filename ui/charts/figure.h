@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/report/method.h"
 #include "ui/charts/chart_style.h"
+#include "ui/charts/probe_plot.h"
 #include "ui/session/session.h"
 
 #include <QSize>
@@ -13,14 +14,27 @@
 #include <QVector>
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace flipscope {
 
 /// A chart as a file: the same drawing as on the screen, with a caption block under it.
 struct FigureSpec {
-    enum class Chart { Heatmap, Flips, Kl }; ///< Flips, Kl: lines per window
+    enum class Chart {
+        Heatmap,
+        Flips, ///< lines per window
+        Kl,
+        Position, ///< from here on: of single probes
+        Distribution,
+        Margin,
+        Agreement,
+    };
     Chart chart = Chart::Heatmap;
-    HeatmapGrid grid;
+    HeatmapGrid grid;      ///< charts over windows
+    ProbeChartData probes; ///< charts over single probes
     ColourScale scale;
     QVector<QColor> runColors; ///< empty = ChartStyle::runColor
     std::vector<MethodLine> method;
@@ -28,6 +42,12 @@ struct FigureSpec {
     QSize size{1200, 700}; ///< pixels at 96 dpi, which is the figure's size on paper
     int dpi = 96;          ///< PNG only: more pixels for the same size
 };
+
+/// The names of the charts as the command line and file names have them: "heatmap", "flips", "kl", "position", ...
+const std::vector<std::pair<std::string, FigureSpec::Chart>>& figureCharts();
+
+/// The kind of plot over single probes that a chart is; nullopt for those over windows.
+std::optional<ProbePlot::Kind> probePlotOf(FigureSpec::Chart chart);
 
 /// Writes by suffix: .png, .svg (text stays text), .pdf (vector, embedded fonts, exact colours) or .csv (the numbers).
 /// Needs a QApplication (platform offscreen will do). A name that is not UTF-8 goes through the first form alone.

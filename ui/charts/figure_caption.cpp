@@ -77,9 +77,57 @@ QString direction(const WindowMetric& metric)
     return u"symmetric in baseline and run"_s;
 }
 
-} // namespace
+/// What a chart over single probes says: which probes, how many, and what was left out.
+QStringList probeLines(const FigureSpec& spec)
+{
+    const ProbeChartData& data = spec.probes;
+    QStringList names;
+    qint64 least = -1, most = 0, zeros = 0, infinite = 0, invalid = 0;
+    FlipKinds kinds;
+    const KlHistogram histogram = kl_histogram(data);
+    for (std::size_t i = 0; i < data.runs.size(); ++i) {
+        const ProbeChartRun& run = data.runs[i];
+        names << chart_text::qstr(run.name) +
+                     (run.problem.empty() ? QString() : u" ("_s + chart_text::qstr(run.problem) + u")"_s);
+        if (!run.table)
+            continue;
+        const KlHistogram::Run& r = histogram.runs[i];
+        least = least < 0 ? r.n : std::min<qint64>(least, r.n);
+        most = std::max<qint64>(most, r.n);
+        zeros += r.zero;
+        infinite += r.infinite;
+        invalid += r.invalid;
+        const FlipKinds of = count_flips(data.probes(i), data.type);
+        kinds.tie += of.tie;
+        kinds.one_step += of.one_step;
+        kinds.clear += of.clear;
+    }
+    QStringList lines;
+    lines << u"Baseline: "_s + chart_text::qstr(data.baseline) + u" · "_s +
+                 (names.size() == 1 ? u"Run: "_s : u"Runs: "_s) + names.join(u", "_s);
+    lines << u"KL(P‖Q), nats, of single probes · P: the baseline's next-token distribution, Q: the run's"_s;
+    QString count = u"Tokens "_s + range(data.shown().start, data.shown().end) + u" of "_s +
+                    chart_text::count(data.n_tokens) + u" · n = "_s + range(std::max<qint64>(least, 0), most) +
+                    u" valid probes per run"_s;
+    if (zeros > 0)
+        count += u" · "_s + chart_text::count(zeros) + u" with KL 0"_s;
+    if (infinite > 0)
+        count += u" · "_s + chart_text::count(infinite) + u" with infinite KL"_s;
+    if (invalid > 0)
+        count += u" · "_s + chart_text::count(invalid) + u" not a number, left out"_s;
+    lines << count;
+    const QString step = data.type ? u" of "_s + QLatin1StringView(name_of(*data.type)) : QString();
+    if (spec.chart == FigureSpec::Chart::Agreement)
+        lines << u"Agreement: share of valid probes with the baseline's top token among the last "_s +
+                     chart_text::count(data.window_tokens) + u" tokens"_s;
+    else
+        lines << u"Flips of all runs: "_s + chart_text::count(kinds.clear) + u" clear, "_s +
+                     chart_text::count(kinds.one_step) + u" by one step"_s + step + u", "_s +
+                     chart_text::count(kinds.tie) + u" by a tie"_s;
+    return lines;
+}
 
-QStringList figureCaption(const FigureSpec& spec)
+QStringList windowLines(const FigureSpec& spec)
 {
     const HeatmapGrid& grid = spec.grid;
     QStringList names;
@@ -97,11 +145,22 @@ QStringList figureCaption(const FigureSpec& spec)
     lines << what + u" · "_s + direction(metric);
     QString window = u"Window: "_s + chart_text::count(grid.window_tokens) + u" tokens of "_s +
                      chart_text::count(grid.n_tokens) + u" · "_s + probesLine(grid);
+    if (grid.by != Partition::Windows)
+        window = (grid.by == Partition::Turns ? u"Columns: turns"_s : u"Columns: segments of equal width"_s) +
+                 u", by the token predicted, of "_s + chart_text::count(grid.n_tokens) + u" tokens · "_s +
+                 probesLine(grid).replace(u"per window"_s, u"per column"_s);
     if (spec.chart == FigureSpec::Chart::Heatmap)
         lines << window << scaleLine(spec);
     else
         lines << window + (metric.counts_flips ? u" · Bands: 95 % Wilson intervals"_s : QString());
+    return lines;
+}
 
+} // namespace
+
+QStringList figureCaption(const FigureSpec& spec)
+{
+    QStringList lines = probePlotOf(spec.chart) ? probeLines(spec) : windowLines(spec);
     QStringList stated, missing;
     for (const MethodLine& line : spec.method) {
         if (line.stated)

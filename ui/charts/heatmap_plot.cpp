@@ -143,9 +143,11 @@ void HeatmapPlot::paintRowLabels(QPainter& p) const
     for (int row = 0; row < m_item->rows(); ++row) {
         const HeatmapRow& run = m_item->grid().rows[static_cast<std::size_t>(row)];
         const QRectF rect = rowLabelRect(row);
-        const QString name = chart_text::qstr(run.name);
+        const QString name = (run.floor ? u"≈ "_s : QString()) + chart_text::qstr(run.name);
         const bool words = !run.cells.empty() && run.cells.front().state == HeatmapCell::State::NotComparable;
-        const QString note = words ? QString() : chart_text::qstr(run.note); // said in the row itself
+        QString note = words ? QString() : chart_text::qstr(run.note); // said in the row itself
+        if (!run.group.empty())
+            note = chart_text::qstr(run.group).section(u": "_s, 1) + (note.isEmpty() ? note : u", "_s + note);
         const QFont font = row == m_item->currentRow() ? chart_paint::font(m_style, 12, true) : nameFont;
         if (!note.isEmpty() && rect.height() >= nameHeight + noteHeight) {
             const double top = rect.center().y() - (nameHeight + noteHeight) / 2;
@@ -158,6 +160,21 @@ void HeatmapPlot::paintRowLabels(QPainter& p) const
         const double free = rect.width() - QFontMetricsF(font).horizontalAdvance(name) - 8;
         if (QFontMetricsF(noteFont).horizontalAdvance(note) <= free) // else the tool tip has it
             chart_paint::text(p, rect, note, noteFont, m_style.mutedText, Qt::AlignRight | Qt::AlignVCenter);
+    }
+}
+
+/// A line above the first row of each group.
+void HeatmapPlot::paintGroups(QPainter& p) const
+{
+    const auto& rows = m_item->grid().rows;
+    for (int row = 1; row < m_item->rows(); ++row) {
+        const auto i = static_cast<std::size_t>(row);
+        if (rows[i].group == rows[i - 1].group)
+            continue;
+        const QRectF label = rowLabelRect(row);
+        p.setRenderHint(QPainter::Antialiasing, false);
+        p.setPen(QPen(m_style.mutedText, 1));
+        p.drawLine(QPointF(label.left(), label.top()), QPointF(m_plot.left() - 4, label.top()));
     }
 }
 
@@ -177,6 +194,7 @@ void HeatmapPlot::paintFrame(QPainter& p) const
         colour_legend::paint(p, m_legend, *m_item, m_style);
     paintRowLabels(p);
     chart_paint::tokenAxis(p, m_plot, grid, m_style, true);
+    paintGroups(p);
     segment_strip::paint(p, m_strip, grid, m_style);
     colour_legend::paintKey(p, m_keyAt, m_key, *m_item, m_style);
     if (m_focusRing) {
@@ -195,7 +213,8 @@ QString HeatmapPlot::toolTipAt(const QPointF& point) const
     for (int row = 0; row < m_item->rows(); ++row) {
         const HeatmapRow& run = m_item->grid().rows[static_cast<std::size_t>(row)];
         if (rowLabelRect(row).contains(point))
-            return chart_text::qstr(run.name) + (run.note.empty() ? QString() : u'\n' + chart_text::qstr(run.note));
+            return chart_text::qstr(run.name) + (run.group.empty() ? QString() : u'\n' + chart_text::qstr(run.group)) +
+                   (run.note.empty() ? QString() : u'\n' + chart_text::qstr(run.note));
     }
     return segment_strip::toolTip(m_strip, m_item->grid(), point);
 }

@@ -40,6 +40,7 @@ private:
     void layOut();
     void paintFrame(QPainter& p) const;
     void paintRowLabels(QPainter& p) const;
+    void paintGroups(QPainter& p) const;
     double fixedHeight() const;
 
     BareChart* m_chart;

@@ -1,33 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/charts/heatmap_view.h"
+#include "ui/charts/heatmap_view_private.h"
 
 #include "ui/charts/chart_text.h"
-#include "ui/charts/heatmap_plot.h"
+#include "ui/charts/token_zoom.h"
 #include "ui/charts/tool_tip.h"
 
 #include <QAccessible>
-#include <QGraphicsScene>
 #include <QKeyEvent>
 #include <QPainter>
-#include <QScrollBar>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 using namespace Qt::Literals::StringLiterals;
 
 namespace flipscope {
-
-struct HeatmapView::Private {
-    QGraphicsScene scene;
-    HeatmapPlot plot{&scene};
-    QScrollBar* bar = nullptr;
-    int hoveredRow = -1, hoveredColumn = -1;
-
-    HeatmapItem& item() const { return *plot.item(); }
-    double offset() const { return bar->isVisible() ? bar->value() : 0; }
-    QPointF toPlot(const QPointF& point) const { return point + QPointF(0, offset()); }
-};
 
 HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), d(std::make_unique<Private>())
 {
@@ -207,6 +196,16 @@ void HeatmapView::paintEvent(QPaintEvent*)
     QPainter painter(this);
     painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing);
     d->scene.render(&painter, QRectF(rect()), QRectF(0, d->offset(), width(), height()), Qt::IgnoreAspectRatio);
+    if (!d->draggedFrom)
+        return;
+    const QRectF plot = d->plot.plotRect().translated(0, -d->offset());
+    QColor tint = palette().color(QPalette::Highlight);
+    painter.setPen(QPen(tint, 1));
+    tint.setAlphaF(0.2F);
+    painter.setBrush(tint);
+    const auto inside = [&](double x) { return std::clamp(x, plot.left(), plot.right()); };
+    painter.drawRect(QRectF(QPointF(inside(*d->draggedFrom), plot.top()), QPointF(inside(d->draggedTo), plot.bottom()))
+                         .normalized());
 }
 
 void HeatmapView::resizeEvent(QResizeEvent*)
@@ -252,7 +251,8 @@ void HeatmapView::keyPressEvent(QKeyEvent* event)
         emit upRequested();
         break;
     default:
-        QWidget::keyPressEvent(event);
+        if (!zoomKey(*event))
+            QWidget::keyPressEvent(event);
     }
 }
 
@@ -267,6 +267,10 @@ void HeatmapView::mousePressEvent(QMouseEvent* event)
         choose(cell.x(), cell.y());
         return;
     }
+    if (onAxis(event->position())) {
+        d->draggedFrom = d->draggedTo = event->position().x();
+        return;
+    }
     for (int row = 0; row < d->item().rows(); ++row) {
         if (rowLabelRect(row).contains(event->position()))
             choose(row, std::max(currentColumn(), 0));
@@ -278,10 +282,26 @@ void HeatmapView::mouseDoubleClickEvent(QMouseEvent* event)
     const QPoint cell = cellAt(event->position());
     if (event->button() == Qt::LeftButton && cell.x() >= 0)
         emit cellActivated(cell.x(), cell.y());
+    else if (event->button() == Qt::LeftButton && onAxis(event->position()))
+        emit rangeRequested({});
+}
+
+void HeatmapView::mouseReleaseEvent(QMouseEvent* event)
+{
+    const auto from = std::exchange(d->draggedFrom, {});
+    update();
+    if (from && std::abs(event->position().x() - *from) > 5)
+        zoomToDragged(*from, event->position().x());
 }
 
 void HeatmapView::mouseMoveEvent(QMouseEvent* event)
 {
+    if (d->draggedFrom) {
+        d->draggedTo = event->position().x();
+        update();
+        return;
+    }
+    setCursor(onAxis(event->position()) ? Qt::SplitHCursor : Qt::ArrowCursor);
     const QPoint cell = cellAt(event->position());
     hover(cell.x(), cell.y());
 }
@@ -293,6 +313,17 @@ void HeatmapView::leaveEvent(QEvent*)
 
 void HeatmapView::wheelEvent(QWheelEvent* event)
 {
+    const QPoint delta = event->angleDelta();
+    if (event->modifiers().testFlag(Qt::ControlModifier)) {
+        zoom(token_zoom::factorOf(delta.y()), event->position().x());
+        event->accept();
+        return;
+    }
+    if (event->modifiers().testFlag(Qt::ShiftModifier) || std::abs(delta.x()) > std::abs(delta.y())) {
+        moveRange((delta.x() != 0 ? delta.x() : delta.y()) > 0 ? -1 : 1);
+        event->accept();
+        return;
+    }
     if (!d->bar->isVisible()) {
         QWidget::wheelEvent(event);
         return;

@@ -15,7 +15,9 @@ namespace flipscope {
 class HeatmapItem;
 
 /// The heatmap on the screen: runs x windows, axis in tokens, segments and tool calls under it, colour legend with
-/// its unit. Keyboard: arrows move the current cell, Enter activates it; mouse: click, double click, hover.
+/// its unit. Keyboard: arrows move the current cell, Enter activates it; + and − zoom along the token axis, 0 shows
+/// all; mouse: click, double click, hover; Ctrl and the wheel zoom, Shift and the wheel move the range, dragging along
+/// the axis zooms to what was dragged over.
 class HeatmapView : public QWidget {
     Q_OBJECT
 public:
@@ -49,6 +51,7 @@ signals:
     void cellActivated(int row, int column); ///< Enter or double click
     void cellHovered(int row, int column);   ///< -1, -1 = none
     void upRequested();                      ///< Backspace
+    void rangeRequested(const flipscope::TokenRange& range);
 
 protected:
     bool event(QEvent* event) override;
@@ -58,6 +61,7 @@ protected:
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
 
@@ -66,6 +70,13 @@ private:
     void describe();
     void choose(int row, int column); ///< by the user: clamps, emits
     void hover(int row, int column);
+    // heatmap_view_zoom.cpp
+    bool onAxis(const QPointF& point) const;
+    double columnAt(double x) const; ///< among those shown, with fractions
+    void zoom(double factor, double x);
+    void moveRange(int columns);
+    void zoomToDragged(double from, double to);
+    bool zoomKey(const QKeyEvent& event);
 
     struct Private;
     std::unique_ptr<Private> d;

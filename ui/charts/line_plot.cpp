@@ -258,6 +258,8 @@ void LinePlot::addLines(int row)
         auto* line = new QLineSeries;
         line->replace(thinned(points));
         m_chart->attach(line);
+        if (m_grid.rows[static_cast<std::size_t>(row)].floor)
+            pen.setStyle(Qt::DashLine);
         line->setPen(pen);
         line->setPointsVisible(false);
         m_lines << line;

@@ -57,6 +57,7 @@ private:
     void paintValueAxis(QPainter& p) const;
     void paintLegend(QPainter& p) const;
     void paintBands(QPainter& p) const;
+    void paintFloor(QPainter& p, int row) const;
     void paintFront(QPainter& p) const;
 
     BareChart* m_chart;

@@ -126,6 +126,10 @@ void LinePlot::paintBands(QPainter& p) const
     for (int row = 0; row < static_cast<int>(m_grid.rows.size()); ++row) {
         QColor fill = colorOf(row);
         fill.setAlphaF(m_grid.rows.size() > 4 ? 0.08F : 0.14F);
+        if (m_grid.rows[static_cast<std::size_t>(row)].floor) {
+            paintFloor(p, row);
+            continue;
+        }
         for (int column = 0; column < columns; ++column) {
             QPolygonF upper, lower;
             for (; hasValue(row, column) && hasInterval(cell(row, column)); ++column) {
@@ -143,6 +147,26 @@ void LinePlot::paintBands(QPainter& p) const
                 p.fillPath(path, fill);
         }
     }
+}
+
+/// All below the noise floor is shaded: a run there has shown nothing.
+void LinePlot::paintFloor(QPainter& p, int row) const
+{
+    QColor fill = m_style.text;
+    fill.setAlphaF(0.09F);
+    const auto columns = static_cast<int>(m_grid.starts.size());
+    for (int column = 0; column < columns; ++column) {
+        if (!hasValue(row, column))
+            continue;
+        const double y = yOf(cell(row, column).value);
+        p.fillRect(QRectF(QPointF(xOf(column), y), QPointF(xOf(column + 1), m_plot.bottom())), fill);
+        p.setPen(QPen(m_style.mutedText, 1, Qt::DashLine));
+        p.drawLine(QPointF(xOf(column), y), QPointF(xOf(column + 1), y));
+        p.setPen(Qt::NoPen);
+    }
+    chart_paint::text(p, QRectF(m_plot.right() - 124, m_plot.bottom() - 15, 120, 14), u"noise floor"_s,
+                      chart_paint::font(m_style, 10), m_style.mutedText, Qt::AlignRight | Qt::AlignVCenter);
+    p.setPen(Qt::NoPen);
 }
 
 void LinePlot::paintFront(QPainter& p) const

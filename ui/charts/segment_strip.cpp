@@ -61,11 +61,15 @@ QString briefly(const QString& kind)
     return kind.left(4);
 }
 
-/// x of a token; windows are equally wide, also the last one that the history's end cuts short.
 double xOf(const QRectF& rect, const HeatmapGrid& grid, qint64 token)
 {
-    const double tokens = static_cast<double>(grid.window_tokens) * static_cast<double>(grid.starts.size());
-    return rect.left() + rect.width() * std::clamp(static_cast<double>(token) / tokens, 0.0, 1.0);
+    return rect.left() + rect.width() * chart_paint::columnOf(grid, token) / static_cast<double>(grid.starts.size());
+}
+
+/// Does any of it lie in the columns that are shown?
+bool inside(const HeatmapGrid& grid, const Span& span)
+{
+    return span.start < grid.ends.back() && span.end > grid.starts.front();
 }
 
 bool anyCall(const HeatmapGrid& grid)
@@ -87,7 +91,7 @@ double marksTop(const HeatmapGrid& grid)
 
 bool usable(const HeatmapGrid& grid)
 {
-    return grid.window_tokens > 0 && !grid.starts.empty();
+    return !grid.starts.empty();
 }
 
 QRectF barOf(const QRectF& rect, const HeatmapGrid& grid, const Span& span)
@@ -144,7 +148,7 @@ void paint(QPainter& p, const QRectF& rect, const HeatmapGrid& grid, const Chart
                       u"prompt"_s, small, style.mutedText);
     double painted = -1, paintedThinking = -1; // bars thinner than a pixel are not piled up by the thousand
     for (const Span& span : grid.spans) {
-        if (!drawn(span) || isCall(span))
+        if (!drawn(span) || isCall(span) || !inside(grid, span))
             continue;
         const QRectF bar = barOf(rect, grid, span);
         double& until = span.kind == "thinking" ? paintedThinking : painted;
@@ -155,7 +159,7 @@ void paint(QPainter& p, const QRectF& rect, const HeatmapGrid& grid, const Chart
     }
     double last = -100;
     for (const Span& span : grid.spans) {
-        if (!drawn(span) || !isCall(span))
+        if (!drawn(span) || !isCall(span) || !inside(grid, span))
             continue;
         const double x = std::clamp(xOf(rect, grid, span.start), rect.left() + 5, rect.right() - 5);
         if (x - last < 1)
@@ -174,7 +178,7 @@ QString toolTip(const QRectF& rect, const HeatmapGrid& grid, const QPointF& poin
     const bool marks = anyCall(grid) && point.y() > rect.top() + marksTop(grid);
     double best = 7;
     for (const Span& span : grid.spans) {
-        if (!drawn(span) || isCall(span) != marks)
+        if (!drawn(span) || isCall(span) != marks || !inside(grid, span))
             continue;
         if (marks) {
             const double distance =

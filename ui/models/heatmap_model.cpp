@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/heatmap_model.h"
 
+#include "core/text/token_text.h"
+
 #include "ui/models/number_text.h"
 
 namespace flipscope {
@@ -54,13 +56,26 @@ QString HeatmapModel::textOf(const HeatmapCell& cell) const
     return {};
 }
 
+/// What a column is where it is no window: "assistant", "turn 3".
+QString HeatmapModel::pieceText(std::size_t column) const
+{
+    const Piece& piece = m_grid.pieces[column];
+    if (m_grid.by == Partition::Turns)
+        return QString::fromStdString(piece.label);
+    return piece.kind.empty() ? tr("no segment")
+                              : QString::fromStdString(visible(piece.kind)).replace(QLatin1Char('_'), QLatin1Char(' '));
+}
+
 QString HeatmapModel::explain(int row, int column) const
 {
     const HeatmapRow& run = m_grid.rows[static_cast<std::size_t>(row)];
     const HeatmapCell& cell = run.cells[static_cast<std::size_t>(column)];
     QString text =
         tr("%1, tokens %2 to %3: %4 %5, n = %6")
-            .arg(QString::fromStdString(run.name), groupedText(m_grid.starts[static_cast<std::size_t>(column)]),
+            .arg(QString::fromStdString(run.name) +
+                     (m_grid.pieces.empty() ? QString()
+                                            : QStringLiteral(", ") + pieceText(static_cast<std::size_t>(column))),
+                 groupedText(m_grid.starts[static_cast<std::size_t>(column)]),
                  groupedText(m_grid.ends[static_cast<std::size_t>(column)]),
                  QString::fromStdString(m_grid.metric.title), textOf(cell), groupedText(cell.n));
     if (cell.state == HeatmapCell::State::Value && m_grid.metric.counts_flips)
@@ -105,7 +120,8 @@ QVariant HeatmapModel::headerData(int section, Qt::Orientation orientation, int 
     const auto i = static_cast<std::size_t>(section);
     if (orientation == Qt::Horizontal) {
         if (role == Qt::DisplayRole)
-            return groupedText(m_grid.starts[i]);
+            return i < m_grid.pieces.size() ? pieceText(i) + QLatin1Char(' ') + groupedText(m_grid.starts[i])
+                                            : groupedText(m_grid.starts[i]);
         if (role == Qt::ToolTipRole)
             return tr("Tokens %1 to %2").arg(groupedText(m_grid.starts[i]), groupedText(m_grid.ends[i]));
         return {};

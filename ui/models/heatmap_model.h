@@ -30,6 +30,7 @@ public:
 private:
     QString textOf(const HeatmapCell& cell) const;
     QString explain(int row, int column) const;
+    QString pieceText(std::size_t column) const;
 
     HeatmapGrid m_grid;
 };

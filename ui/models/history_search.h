@@ -7,6 +7,7 @@
 #include <QByteArray>
 #include <QString>
 
+#include <tl/expected.hpp>
 #include <vector>
 
 namespace flipscope {
@@ -24,13 +25,20 @@ public:
     explicit HistorySearch(const HistoryText& history);
     /// All matches that do not overlap, in order.
     std::vector<Match> find(const QString& text) const;
+    /// Matches of a regular expression (Perl's; either case matches, ^ and $ are ends of lines), a hundred thousand at
+    /// most; empty ones do not count. The error is one sentence.
+    tl::expected<std::vector<Match>, QString> findRegex(const QString& pattern) const;
 
 private:
     qint64 tokenAt(qsizetype byte) const;
 
     HistoryText m_history;
-    QByteArray m_bytes;              ///< of all tokens, lower case
-    std::vector<qsizetype> m_starts; ///< first byte of each token
+    void decode() const;
+
+    QByteArray m_bytes;                         ///< of all tokens, lower case
+    mutable QString m_text;                     ///< the same as characters; made when it is first needed
+    mutable std::vector<qsizetype> m_textBytes; ///< first byte of each of its UTF-16 units
+    std::vector<qsizetype> m_starts;            ///< first byte of each token
 };
 
 } // namespace flipscope

@@ -20,8 +20,10 @@ double badness(const ProbeMetrics& probe, const WindowMetric& metric)
         value = probe.js;
     else if (metric.name.starts_with("tv"))
         value = probe.tv;
-    else if (metric.name == "top5_overlap")
+    else if (metric.name.starts_with("top5_"))
         value = -probe.top5_overlap;
+    else if (metric.name.starts_with("top10_"))
+        value = -probe.top10_overlap;
     else if (metric.name == "dp_mean")
         value = -probe.dp;
     return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
@@ -85,10 +87,10 @@ Place downFrom(const Session& session, const Place& place)
             next.windowStart = worstWindow(session, *run).value_or(-1);
         break;
     case Place::Depth::Window:
-        if (run != nullptr && run->table)
-            next.probe =
-                worstProbe(*run->table, session.metric(), place.windowStart, place.windowStart + session.windowTokens())
-                    .value_or(-1);
+        if (run != nullptr && run->table) {
+            const TokenRange in = session.columnProbes(place.windowStart);
+            next.probe = worstProbe(*run->table, session.metric(), in.start, in.end).value_or(-1);
+        }
         break;
     case Place::Depth::Probe:
         if (run != nullptr && place.probe + 1 < static_cast<qint64>(run->trace->tokens.ids.size()))

@@ -128,6 +128,8 @@ void Session::setBaseline(int id)
     next->table = nullptr;
     next->problem.clear();
     next->hidden = false;
+    if (m_floor == id)
+        m_floor = -1;
     d->toVerify.clear();
     d->refreshStates();
     d->tracesChanged();
@@ -205,8 +207,27 @@ void Session::move(int id, int row)
     emit runsChanged();
 }
 
+void Session::arrange(const std::vector<int>& ids)
+{
+    const auto place = [&](const SessionRun& run) { return std::ranges::find(ids, run.id) - ids.begin(); };
+    const auto before = [&](const SessionRun& a, const SessionRun& b) { return place(a) < place(b); };
+    if (std::ranges::is_sorted(m_runs, before))
+        return;
+    std::ranges::stable_sort(m_runs, before);
+    emit runsChanged();
+}
+
+void Session::setGroupKey(const QString& key)
+{
+    if (key == m_groupKey)
+        return;
+    m_groupKey = key;
+    emit runsChanged();
+}
+
 void Session::Private::dropTables(int id)
 {
+    grids.clear(); // they hold tables
     std::erase_if(tables, [id](const auto& entry) { return entry.first.first == id || entry.first.second == id; });
 }
 
@@ -217,6 +238,8 @@ void Session::remove(int id)
         return;
     const bool wasBaseline = it->state == SessionRun::State::Baseline;
     m_runs.erase(it);
+    if (m_floor == id)
+        m_floor = -1;
     d->dropTables(id);
     d->toVerify.remove(id);
     std::erase_if(d->toOpen, [&](const OpenItem& item) { return item.reloadOf == id && &item != &d->toOpen.front(); });
@@ -232,6 +255,8 @@ void Session::remove(int id)
             next->table = nullptr;
             next->problem.clear();
             next->hidden = false;
+            if (m_floor == next->id)
+                m_floor = -1;
             m_path.forgetRun(next->id);
         }
         d->refreshStates();
@@ -256,6 +281,9 @@ void Session::closeAll()
     d->toVerify.clear();
     d->messages.clear();
     d->dismissed.clear();
+    d->grids.clear();
+    m_floor = -1;
+    m_groupKey.clear();
     m_windowChosen = true;
     m_windowTokens = default_window_tokens;
     d->tracesChanged();
@@ -295,6 +323,7 @@ void Session::Private::tracesChanged()
             traces.push_back(run.trace);
     q->m_texts = TokenTexts(traces);
     chooseWindow();
+    q->setRange(q->m_range); // cut to the history that is left
     watchFiles();
 }
 
@@ -357,15 +386,20 @@ void Session::Private::useWindow(qint64 tokens)
 {
     if (tokens == q->m_windowTokens)
         return;
-    q->m_windowTokens = tokens;
-    // The selected window keeps the place it is about: the new window that its start, or its probe, lies in.
-    Place place = q->m_path.place();
-    if (place.windowStart >= 0) {
-        const qint64 about = place.probe >= 0 ? place.probe : place.windowStart;
-        place.windowStart = about / tokens * tokens;
-        q->m_path.go(place);
-    }
+    keepPlace([&] { q->m_windowTokens = tokens; });
     emit q->viewChanged();
+}
+
+/// The selected column keeps the place it is about: the new column that its start, or its probe, lies in.
+void Session::Private::keepPlace(const std::function<void()>& change)
+{
+    Place place = q->m_path.place();
+    const qint64 first = place.windowStart >= 0 ? q->columnProbes(place.windowStart).start : -1;
+    change();
+    if (place.windowStart < 0)
+        return;
+    place.windowStart = q->columnStart(place.probe >= 0 ? place.probe : std::max<qint64>(first, 0));
+    q->m_path.go(place);
 }
 
 void Session::setWindowTokens(qint64 tokens)
@@ -421,18 +455,29 @@ HeatmapGrid Session::heatmap() const
     return heatmap(*m_metric);
 }
 
-HeatmapGrid Session::heatmap(const WindowMetric& metric) const
+void Session::setRange(TokenRange range)
 {
-    const SessionRun* base = baseline();
-    if (base == nullptr)
-        return {};
-    std::vector<HeatmapInput> inputs;
-    for (const SessionRun* run : visibleRuns())
-        inputs.push_back({run->name.toStdString(), run->table,
-                          run->state == SessionRun::State::Failed ? run->problem.toStdString() : std::string()});
-    HeatmapGrid grid = make_heatmap(*base->trace, inputs, metric, m_windowTokens, m_margin, extent());
-    grid.baseline = base->name.toStdString(); // as shown, where it was renamed
-    return grid;
+    const HistoryExtent all = extent();
+    const qint64 end = std::max<qint64>(all.n_tokens, all.last_position + 1);
+    range.start = std::clamp<qint64>(range.start, 0, std::max<qint64>(end - 1, 0));
+    range.end = std::min<qint64>(range.end, end);
+    if (range.end <= range.start || (range.start == 0 && range.end == end))
+        range = {};
+    if (range == m_range)
+        return;
+    m_range = range;
+    emit rangeChanged();
+}
+
+void Session::setFloor(int id)
+{
+    const SessionRun* run = d->find(id);
+    const int floor = run != nullptr && run->state != SessionRun::State::Baseline ? id : -1;
+    if (floor == m_floor)
+        return;
+    m_floor = floor;
+    emit runsChanged();
+    d->updateBanners();
 }
 
 } // namespace flipscope

@@ -4,6 +4,7 @@
 
 #include "core/analysis/analysis.h"
 #include "core/analysis/heatmap.h"
+#include "core/analysis/probe_chart.h"
 #include "core/text/token_text.h"
 #include "core/trace/trace.h"
 #include "ui/session/drilldown.h"
@@ -85,6 +86,10 @@ public:
     void setColor(int id, const QColor& color);
     void followPalette(); ///< light or dark: colours that nobody chose become those that read well on it
     void move(int id, int row);
+    void arrange(const std::vector<int>& ids); ///< a new order; runs that are not named keep theirs, behind the others
+    /// A key of /run whose values the rows are grouped by; empty = none. The order is the caller's business.
+    const QString& groupKey() const { return m_groupKey; }
+    void setGroupKey(const QString& key);
     void remove(int id); ///< closes one file; the first that is left becomes the baseline if it was that
     void closeAll();
     void reload(); ///< F5: opens every file again and recomputes what changed
@@ -97,6 +102,19 @@ public:
     // --- what is looked at ---
     qint64 windowTokens() const { return m_windowTokens; }
     void setWindowTokens(qint64 tokens); ///< <= 0: choose (a banner says so where it is not the usual 8,000)
+    /// How the history is cut into columns. What the baseline's trace does not mark (segments, turns) is not cut by:
+    /// then it is windows.
+    Partition partition() const { return pieces().empty() ? Partition::Windows : m_partition; }
+    void setPartition(Partition by);
+    /// Why the history cannot be cut so; empty where it can.
+    QString whyNotBy(Partition by) const;
+    /// The segments or turns that are the columns; empty where those are windows.
+    const std::vector<Piece>& pieces() const;
+    /// Tokens of the column that begins at `start`, and the positions of the probes that are counted in it.
+    TokenRange columnTokens(qint64 start) const;
+    TokenRange columnProbes(qint64 start) const;
+    /// First token of the column that a probe at `position` is counted in.
+    qint64 columnStart(qint64 position) const;
     const WindowMetric& metric() const { return *m_metric; }
     void setMetric(const QString& name);
     bool windowChosen() const { return m_windowChosen; } ///< the session chose the size, not a person
@@ -105,13 +123,22 @@ public:
     const ColourScale& colourScale() const { return m_scale; }
     void setColourScale(const ColourScale& scale);
     DrilldownPath& path() { return m_path; }
+    /// Positions of the probes that heatmap, charts and table show; all of them at first. One range for all views.
+    const TokenRange& range() const { return m_range; }
+    void setRange(TokenRange range); ///< cut to the history; what covers all of it is no range
+    /// The run whose difference from the baseline is no more than noise (a repeat, a second engine); null = none named.
+    const SessionRun* floorRun() const { return run(m_floor); }
+    void setFloor(int id); ///< -1 = none; the baseline cannot be it
 
     /// Refuses a file that is open here: inputs are never changed.
     Result<void> checkOutput(const QString& path) const;
-    /// The grid of the visible runs at the present window size and metric. Instant: from the tables.
+    /// The grid of the visible runs at the present window size and metric, over the whole history. Instant: from the
+    /// tables, and kept as long as nothing that it shows has changed.
     HeatmapGrid heatmap() const;
     /// The same for another metric (line charts).
     HeatmapGrid heatmap(const WindowMetric& metric) const;
+    /// The visible runs' single probes within range().
+    ProbeChartData probeChart() const;
     /// Of the baseline and all runs that are compared with it, or will be; a run that failed has no place on its axis.
     HistoryExtent extent() const;
     /// Text of ids, from whichever open trace knows it.
@@ -124,6 +151,7 @@ public:
 signals:
     void runsChanged(); ///< any of: list, order, names, colours, states, tables, baseline
     void viewChanged(); ///< window size, metric or colour scale
+    void rangeChanged();
     void bannersChanged();
     void engineChanged(); ///< engineText(), engineNotice()
     void busyChanged(bool busy);
@@ -132,10 +160,14 @@ signals:
 private:
     std::vector<SessionRun> m_runs;
     qint64 m_windowTokens = default_window_tokens;
+    Partition m_partition = Partition::Windows;
     const WindowMetric* m_metric;
     double m_margin = default_margin;
     bool m_windowChosen = true;
     ColourScale m_scale;
+    TokenRange m_range;
+    int m_floor = -1;
+    QString m_groupKey;
     DrilldownPath m_path;
     TokenTexts m_texts;
     std::vector<Banner> m_banners;

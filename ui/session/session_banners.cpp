@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/floor.h"
 #include "ui/session/session_private.h"
 
 #include <QFileInfo>
@@ -58,9 +59,18 @@ void Session::Private::say(Banner::Level level, const QString& text, int run)
 void Session::Private::updateBanners()
 {
     std::vector<Banner> all = messages;
-    for (const SessionRun& run : q->m_runs)
-        if (!run.hidden)
-            appendRun(all, run);
+    const SessionRun* base = findBaseline();
+    for (const SessionRun& run : q->m_runs) {
+        if (run.hidden)
+            continue;
+        appendRun(all, run);
+        if (base == nullptr || run.id == base->id || q->floorRun() != nullptr)
+            continue;
+        const std::string warning = engine_warning(*base->trace, *run.trace);
+        if (!warning.empty())
+            all.push_back({Banner::Level::Warning,
+                           QStringLiteral("%1: %2").arg(run.name, QString::fromStdString(warning)), run.id});
+    }
     if (q->m_windowChosen && !q->m_runs.empty() && q->m_windowTokens != default_window_tokens)
         all.push_back(
             {Banner::Level::Note,

@@ -11,6 +11,7 @@
 #include <QTimer>
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -45,6 +46,25 @@ struct EngineHolder {
     std::optional<Error> error;
 };
 
+/// Everything that a grid depends on, so that it is computed once for all views and kept until something changes.
+struct GridKey {
+    struct Run {
+        std::string name, problem;
+        TablePtr table;
+        bool floor = false;
+        std::string group;
+        bool operator==(const Run&) const = default;
+    };
+    std::string metric, baselineName;
+    TracePtr baseline;
+    std::vector<Run> runs;
+    qint64 windowTokens = 0;
+    double margin = 0;
+    HistoryExtent extent;
+    Partition by = Partition::Windows;
+    bool operator==(const GridKey&) const = default;
+};
+
 struct Session::Private {
     explicit Private(Session* session);
 
@@ -76,6 +96,11 @@ struct Session::Private {
     QFileSystemWatcher watcher;
     QTimer watchTimer;
 
+    TracePtr cut; ///< what `pieces` are of
+    Partition cutBy = Partition::Windows;
+    std::vector<Piece> pieces;
+    std::deque<std::pair<GridKey, HeatmapGrid>> grids; ///< the last few asked for, newest first
+
     // --- session_jobs.cpp ---
     void enqueue(const QStringList& paths);
     void openNext();
@@ -100,6 +125,7 @@ struct Session::Private {
     void tracesChanged(); ///< texts, window size, watcher
     void chooseWindow();
     void useWindow(qint64 tokens);
+    void keepPlace(const std::function<void()>& change); ///< of the columns: the place stays at what it is about
     void watchFiles();
     void dropTables(int id);
 

@@ -45,6 +45,21 @@ BreadcrumbBar::BreadcrumbBar(Session* session, QWidget* parent)
     rebuild();
 }
 
+/// "window %1", or what the piece is.
+QString BreadcrumbBar::columnWords(qint64 start) const
+{
+    const auto& pieces = m_session->pieces();
+    const auto piece = std::ranges::find(pieces, start, &Piece::start);
+    if (piece == pieces.end())
+        return tr("window %1");
+    if (m_session->partition() == Partition::Turns)
+        return QString::fromStdString(piece->label) + QStringLiteral(" %1");
+    return (piece->kind.empty()
+                ? tr("no segment")
+                : QString::fromStdString(visible(piece->kind)).replace(QLatin1Char('_'), QLatin1Char(' '))) +
+           QStringLiteral(" %1");
+}
+
 QVector<BreadcrumbBar::Crumb> BreadcrumbBar::crumbs() const
 {
     QVector<Crumb> all;
@@ -62,7 +77,7 @@ QVector<BreadcrumbBar::Crumb> BreadcrumbBar::crumbs() const
     if (now.windowStart >= 0) {
         const auto [start, end] = windowRange(*m_session, now.windowStart);
         place.windowStart = now.windowStart;
-        all.push_back({tr("window %1").arg(rangeText(start, end)), place, rangeText(start, end)});
+        all.push_back({columnWords(now.windowStart).arg(rangeText(start, end)), place, rangeText(start, end)});
     }
     if (now.probe >= 0) {
         place.probe = now.probe;

@@ -43,6 +43,7 @@ private:
     void fit();
     QVector<int> fittingWidths(const QStringList& texts, int room, bool namesOnly) const;
     QVector<Crumb> crumbs() const;
+    QString columnWords(qint64 start) const;
     int buttonPadding() const;
 
     Session* m_session;

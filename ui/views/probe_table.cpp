@@ -52,6 +52,7 @@ ProbeTable::ProbeTable(Session* session, QWidget* parent)
     connect(m_view, &QTableView::doubleClicked, this, [this] { goToCurrent(true); });
     connect(m_session, &Session::runsChanged, this, &ProbeTable::reloadTable);
     connect(m_session, &Session::viewChanged, this, &ProbeTable::applyPlace);
+    connect(m_session, &Session::rangeChanged, this, &ProbeTable::applyPlace);
     connect(&m_session->path(), &DrilldownPath::changed, this, &ProbeTable::reloadTable);
     reloadTable();
 }
@@ -206,10 +207,15 @@ void ProbeTable::applyPlace()
         m_windowOnly->setChecked(false);
     else if (place.probe < 0 && place.token < 0)
         m_windowOnly->setChecked(m_wantWindow);
-    if (m_windowOnly->isChecked())
-        m_model->setWindow(windowRange(*m_session, place.windowStart));
-    else
+    TokenRange shown = m_session->range();
+    if (m_windowOnly->isChecked()) {
+        const TokenRange column = m_session->columnProbes(place.windowStart);
+        shown = shown.all() ? column : TokenRange{std::max(shown.start, column.start), std::min(shown.end, column.end)};
+    }
+    if (shown.all())
         m_model->setWindow(std::nullopt);
+    else
+        m_model->setWindow(std::pair<qint64, qint64>(shown.start, std::max(shown.start, shown.end)));
     const int row = place.probe >= 0 ? m_model->rowOf(place.probe) : -1;
     if (row >= 0) {
         const QModelIndex current = m_view->currentIndex();

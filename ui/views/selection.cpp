@@ -34,8 +34,8 @@ QString whyNoTable(Session& session)
 
 std::pair<qint64, qint64> windowRange(Session& session, qint64 start)
 {
-    const qint64 end = std::min(start + session.windowTokens(), static_cast<qint64>(session.extent().n_tokens));
-    return {start, std::max(start, end)};
+    const TokenRange tokens = session.columnTokens(start);
+    return {tokens.start, tokens.end};
 }
 
 Place placeAt(Session& session, int run, qint64 probe, qint64 token)
@@ -44,10 +44,10 @@ Place placeAt(Session& session, int run, qint64 probe, qint64 token)
     place.run = run;
     place.probe = probe;
     place.token = token;
-    const qint64 anchor = probe >= 0 ? probe : token;
-    const qint64 width = session.windowTokens();
-    if (anchor >= 0 && width > 0)
-        place.windowStart = anchor / width * width;
+    // Segments and turns are about the token that a probe predicts.
+    const qint64 anchor = probe >= 0 ? probe : session.pieces().empty() ? token : std::max<qint64>(token - 1, -1);
+    if (anchor >= 0 || token == 0)
+        place.windowStart = session.columnStart(anchor);
     return place;
 }
 

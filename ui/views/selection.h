@@ -16,7 +16,8 @@ const SessionRun* shownRun(Session& session);
 /// One sentence for a view that has no numbers to show; empty where the shown run has its table.
 QString whyNoTable(Session& session);
 
-/// Half-open token range of the window that starts at `start`, cut where the longest history ends.
+/// Half-open token range of the column (window, segment, turn) that starts at `start`, cut where the longest history
+/// ends.
 std::pair<qint64, qint64> windowRange(Session& session, qint64 start);
 
 /// A place at a probe of `run` (and, where >= 0, at a token), with the window of the probe; where there is no probe

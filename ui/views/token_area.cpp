@@ -21,7 +21,7 @@ TokenArea::TokenArea(QWidget* parent) : QAbstractScrollArea(parent)
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn); // its coming and going would change where lines break
     viewport()->setCursor(Qt::IBeamCursor);
-    setWhatsThis(tr("←→ next token, ↑↓ next line, PgUp PgDn, Home End, N and P next and previous flip, "
+    setWhatsThis(tr("←→ next token, ↑↓ next line, PgUp PgDn, Home End, N and P next and previous flip, L largest KL, "
                     "Ctrl+G go to a token, Ctrl+F find, F3 find again, Backspace up."));
     connect(verticalScrollBar(), &QScrollBar::actionTriggered, this, [this](int action) {
         // The bar counts tokens, but steps are lines.
@@ -43,12 +43,25 @@ TokenArea::TokenArea(QWidget* parent) : QAbstractScrollArea(parent)
 
 void TokenArea::applyFont()
 {
-    QFont mono = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+    QFont mono = m_proportional ? font() : QFontDatabase::systemFont(QFontDatabase::FixedFont);
     if (font().pointSizeF() > 0)
         mono.setPointSizeF(font().pointSizeF());
-    mono.setStyleHint(QFont::Monospace);
+    if (!m_proportional)
+        mono.setStyleHint(QFont::Monospace);
     viewport()->setFont(mono);
     m_layout.setFont(mono);
+}
+
+void TokenArea::setProportional(bool proportional)
+{
+    if (proportional == m_proportional)
+        return;
+    m_proportional = proportional;
+    const qint64 top = m_current >= 0 ? m_current : topToken();
+    applyFont();
+    m_top = {m_top.paragraph, 0}; // lines break elsewhere now
+    relayout();
+    ensureVisible(top);
 }
 
 qreal TokenArea::lineHeight() const
@@ -341,6 +354,9 @@ bool TokenArea::handleKey(const QKeyEvent* event)
     case Qt::Key_P:
         emit flipRequested(-1);
         return true;
+    case Qt::Key_L:
+        emit largestRequested();
+        return true;
     case Qt::Key_Return:
     case Qt::Key_Enter:
         if (m_current >= 0)
@@ -368,8 +384,9 @@ bool TokenArea::event(QEvent* event)
     if (event->type() == QEvent::ShortcutOverride) {
         const auto* key = static_cast<QKeyEvent*>(event);
         const bool plain = key->modifiers() == Qt::NoModifier &&
-                           (key->key() == Qt::Key_N || key->key() == Qt::Key_P || key->key() == Qt::Key_Backspace ||
-                            key->key() == Qt::Key_F3 || key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter);
+                           (key->key() == Qt::Key_N || key->key() == Qt::Key_P || key->key() == Qt::Key_L ||
+                            key->key() == Qt::Key_Backspace || key->key() == Qt::Key_F3 ||
+                            key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter);
         if (plain || key->matches(QKeySequence::Find) ||
             (key->key() == Qt::Key_G && key->modifiers() == Qt::ControlModifier)) {
             event->accept();

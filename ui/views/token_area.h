@@ -20,8 +20,8 @@ struct TokenMark {
     bool invalid = false; ///< hatched: the probe has no numbers
 };
 
-/// Draws a history as wrapped monospaced text and lets mouse and keyboard walk through it. Only what is on the screen
-/// is laid out. Knows nothing of sessions: TokenView feeds it.
+/// Draws a history as wrapped text, monospaced unless asked otherwise, and lets mouse and keyboard walk through it.
+/// Only what is on the screen is laid out. Knows nothing of sessions: TokenView feeds it.
 class TokenArea : public QAbstractScrollArea {
     Q_OBJECT
 public:
@@ -32,6 +32,7 @@ public:
     /// Asked for the tokens on the screen alone, at every repaint.
     void setMarks(std::function<TokenMark(qint64)> marks);
     void setDescriptions(std::function<QString(qint64)> toolTip); ///< rich text
+    void setProportional(bool proportional);                      ///< else monospaced
     void setInvalidColor(const QColor& color) { m_invalidColor = color; }
 
     qint64 current() const { return m_current; } ///< -1 = none
@@ -51,6 +52,7 @@ signals:
     void moved(qint64 token);     ///< by the keyboard
     void activated(qint64 token); ///< Enter or double click
     void flipRequested(int direction);
+    void largestRequested();
     void upRequested();
     void findRequested();
     void findAgain(int direction);
@@ -96,6 +98,7 @@ private:
     qint64 m_foundFirst = -1, m_foundLast = -1;
     int m_wheel = 0; ///< eighths of a degree not yet turned into lines
     bool m_syncing = false;
+    bool m_proportional = false;
 };
 
 } // namespace flipscope

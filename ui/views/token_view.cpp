@@ -7,10 +7,13 @@
 #include "ui/views/token_gutter.h"
 #include "ui/views/token_legend.h"
 
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QSettings>
+#include <QSignalBlocker>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -84,6 +87,15 @@ void TokenView::buildBar()
         b->setFocusPolicy(Qt::TabFocus);
         return b;
     };
+    m_regex = new QToolButton;
+    m_regex->setObjectName(QStringLiteral("regex"));
+    m_regex->setText(QStringLiteral(".*"));
+    m_regex->setCheckable(true);
+    m_regex->setAutoRaise(true);
+    m_regex->setToolTip(tr("Regular expression"));
+    m_regex->setAccessibleName(tr("Find a regular expression"));
+    m_regex->setFocusPolicy(Qt::TabFocus);
+    connect(m_regex, &QToolButton::toggled, this, &TokenView::search);
     m_findPrevious = button(Qt::UpArrow, tr("Previous match (Shift+F3)"));
     m_findNext = button(Qt::DownArrow, tr("Next match (F3)"));
     auto* close = new QToolButton;
@@ -96,6 +108,7 @@ void TokenView::buildBar()
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_barLabel);
     layout->addWidget(m_barEdit, 1);
+    layout->addWidget(m_regex);
     layout->addWidget(m_findPrevious);
     layout->addWidget(m_findNext);
     layout->addWidget(m_barNote, 1);
@@ -125,7 +138,30 @@ void TokenView::buildFooter()
     m_nextFlip->setText(tr("N ►"));
     m_nextFlip->setToolTip(tr("Next flip (N)"));
     m_nextFlip->setAccessibleName(tr("Next flip"));
-    for (QToolButton* button : {m_previousFlip, m_nextFlip}) {
+    m_stopsBox = new QComboBox;
+    m_stopsBox->setObjectName(QStringLiteral("flipStops"));
+    m_stopsBox->setAccessibleName(tr("What N and P stop at"));
+    m_stopsBox->setToolTip(tr("What N and P stop at"));
+    m_stopsBox->addItem(tr("flips"), static_cast<int>(FlipStops::All));
+    m_stopsBox->addItem(tr("flips, no ties or single steps"), static_cast<int>(FlipStops::Clear));
+    m_stopsBox->addItem(tr("flips above margin"), static_cast<int>(FlipStops::AboveMargin));
+    m_stopsBox->addItem(tr("flips in a tool call"), static_cast<int>(FlipStops::ToolCall));
+    m_largest = new QToolButton;
+    m_largest->setObjectName(QStringLiteral("largestKl"));
+    m_largest->setText(tr("Largest KL"));
+    m_largest->setToolTip(tr("To the token whose prediction differs most (L)"));
+    m_proportional = new QToolButton;
+    m_proportional->setObjectName(QStringLiteral("proportional"));
+    m_proportional->setText(tr("Aa"));
+    m_proportional->setCheckable(true);
+    m_proportional->setToolTip(tr("Proportional letters, for reading prose"));
+    m_proportional->setAccessibleName(tr("Proportional letters"));
+    connect(m_stopsBox, &QComboBox::activated, this,
+            [this](int index) { setFlipStops(static_cast<FlipStops>(m_stopsBox->itemData(index).toInt())); });
+    connect(m_largest, &QToolButton::clicked, this, &TokenView::goToLargestKl);
+    connect(m_proportional, &QToolButton::toggled, this, &TokenView::setProportional);
+    connect(m_area, &TokenArea::largestRequested, this, &TokenView::goToLargestKl);
+    for (QToolButton* button : {m_previousFlip, m_nextFlip, m_largest, m_proportional}) {
         button->setAutoRaise(true);
         button->setFocusPolicy(Qt::TabFocus);
     }
@@ -133,10 +169,14 @@ void TokenView::buildFooter()
     connect(m_nextFlip, &QToolButton::clicked, this, &TokenView::nextFlip);
     auto* footer = new QHBoxLayout;
     footer->addWidget(m_legend, 1);
+    footer->addWidget(m_proportional);
+    footer->addWidget(m_largest);
+    footer->addWidget(m_stopsBox);
     footer->addWidget(m_previousFlip);
     footer->addWidget(m_status);
     footer->addWidget(m_nextFlip);
     static_cast<QVBoxLayout*>(layout())->addLayout(footer);
+    m_proportional->setChecked(QSettings().value(QStringLiteral("tokens/proportional")).toBool());
 }
 
 void TokenView::reloadHistory()
@@ -172,6 +212,7 @@ void TokenView::reloadColours()
     const TablePtr table = run ? run->table : nullptr;
     if (table != m_probes.table())
         m_probes = ProbeLookup(table);
+    reloadStops();
     m_measure = ProbeMeasure::of(m_session->metric());
     m_scale = m_measure.scale(m_session->colourScale());
     std::vector<double> values;
@@ -235,7 +276,7 @@ void TokenView::commit(qint64 token)
 
 void TokenView::goToFlip(int direction)
 {
-    const auto& flips = m_probes.flips();
+    const auto& flips = m_stops;
     const qint64 now = m_area->current() >= 0 ? m_area->current() - 1 : m_area->topToken() - 1;
     std::optional<qint64> target;
     if (direction > 0) {
@@ -250,7 +291,7 @@ void TokenView::goToFlip(int direction)
             target = *std::prev(it);
     }
     if (!target) {
-        m_status->setText(flips.empty()   ? tr("no flips")
+        m_status->setText(flips.empty()   ? stopsWords(0)
                           : direction > 0 ? tr("no flip after this")
                                           : tr("no flip before this"));
         return;
@@ -327,9 +368,57 @@ QString TokenView::status() const
     return m_status->text();
 }
 
+void TokenView::reloadStops()
+{
+    m_stops = m_trace && m_probes.table() ? flipStops(m_probes, m_which, *m_trace, m_session->margin())
+                                          : std::vector<qint64>();
+}
+
+void TokenView::setFlipStops(FlipStops which)
+{
+    m_which = which;
+    m_stopsBox->setCurrentIndex(m_stopsBox->findData(static_cast<int>(which)));
+    reloadStops();
+    updateStatus();
+}
+
+/// "no flips", "12 flips above 0.5 nats".
+QString TokenView::stopsWords(qint64 n) const
+{
+    const QString flips = n == 0 ? tr("no flips") : counted(n, tr("flip"), tr("flips"));
+    switch (m_which) {
+    case FlipStops::All:
+        break;
+    case FlipStops::Clear:
+        return tr("%1 but ties and single steps").arg(flips);
+    case FlipStops::AboveMargin:
+        return tr("%1 above %2 nats").arg(flips).arg(m_session->margin());
+    case FlipStops::ToolCall:
+        return tr("%1 in a tool call").arg(flips);
+    }
+    return flips;
+}
+
+void TokenView::goToLargestKl()
+{
+    const auto largest = largestKl(m_probes);
+    if (!largest)
+        return;
+    m_area->setCurrent(*largest + 1, true);
+    commit(*largest + 1);
+}
+
+void TokenView::setProportional(bool proportional)
+{
+    const QSignalBlocker block(m_proportional);
+    m_proportional->setChecked(proportional);
+    m_area->setProportional(proportional);
+    QSettings().setValue(QStringLiteral("tokens/proportional"), proportional);
+}
+
 void TokenView::updateStatus()
 {
-    const auto& flips = m_probes.flips();
+    const auto& flips = m_stops;
     const qint64 token = m_area->current();
     QString text;
     if (token >= 0)
@@ -340,13 +429,14 @@ void TokenView::updateStatus()
         const auto number = onFlip ? groupedText(it - flips.begin() + 1) + QLatin1Char('/') : QString();
         text += (text.isEmpty() ? QString() : QStringLiteral(" · ")) +
                 (onFlip ? tr("flip %1%2").arg(number, groupedText(static_cast<qint64>(flips.size())))
-                        : tr("%1 flips").arg(groupedText(static_cast<qint64>(flips.size()))));
+                        : stopsWords(static_cast<qint64>(flips.size())));
     } else if (m_probes.table()) {
-        text += (text.isEmpty() ? QString() : QStringLiteral(" · ")) + tr("no flips");
+        text += (text.isEmpty() ? QString() : QStringLiteral(" · ")) + stopsWords(0);
     }
     m_status->setText(text);
     m_previousFlip->setEnabled(!flips.empty());
     m_nextFlip->setEnabled(!flips.empty());
+    m_largest->setEnabled(!m_probes.positions().empty());
 }
 
 void TokenView::changeEvent(QEvent* event)

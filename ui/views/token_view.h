@@ -4,6 +4,7 @@
 
 #include "ui/charts/chart_style.h"
 #include "ui/charts/colormap.h"
+#include "ui/models/flip_stops.h"
 #include "ui/models/history_search.h"
 #include "ui/models/probe_lookup.h"
 #include "ui/models/probe_measure.h"
@@ -15,6 +16,7 @@
 
 #include <optional>
 
+class QComboBox;
 class QLabel;
 class QLineEdit;
 class QToolButton;
@@ -36,6 +38,9 @@ public:
     QString status() const;                ///< what the line under the text says
 
 public slots:
+    void setFlipStops(FlipStops which); ///< what next and previous stop at
+    void goToLargestKl();
+    void setProportional(bool proportional);
     void nextFlip() { goToFlip(1); }
     void previousFlip() { goToFlip(-1); }
     void showFind();
@@ -62,6 +67,9 @@ private:
     void goToFlip(int direction);
     void findFrom(int direction);
     void search();
+    bool findMatches(); ///< of m_searched; false where it is no regular expression, which is said
+    void reloadStops();
+    QString stopsWords(qint64 n) const;
     void jump();
 
     Session* m_session;
@@ -75,6 +83,12 @@ private:
     TokenLegend* m_legend;
     QToolButton* m_previousFlip;
     QToolButton* m_nextFlip;
+    QToolButton* m_largest;
+    QToolButton* m_proportional;
+    QToolButton* m_regex;
+    QComboBox* m_stopsBox;
+    FlipStops m_which = FlipStops::All;
+    std::vector<qint64> m_stops; ///< positions of the probes that next and previous stop at
     QLabel* m_status;
     QLabel* m_message;
     QTimer m_follow; ///< a held arrow key goes to where it stops, not to every token on the way

@@ -23,6 +23,7 @@ void TokenView::showBar(Bar bar)
         find ? tr("text, or #id") : tr("0 to %1").arg(groupedText(std::max<qint64>(m_area->history().size() - 1, 0))));
     m_barEdit->setText(find ? m_searched : QString());
     m_barNote->clear();
+    m_regex->setVisible(find);
     m_findPrevious->setVisible(find);
     m_findNext->setVisible(find);
     m_bar->show();
@@ -74,12 +75,28 @@ bool TokenView::eventFilter(QObject* watched, QEvent* event)
     return true;
 }
 
+bool TokenView::findMatches()
+{
+    if (!m_search)
+        m_search.emplace(m_area->history());
+    if (!m_regex->isChecked()) {
+        m_matches = m_search->find(m_searched);
+        return true;
+    }
+    const auto found = m_search->findRegex(m_searched);
+    m_matches = found.value_or(std::vector<HistorySearch::Match>{});
+    if (!found) {
+        m_barNote->setText(found.error());
+        m_area->setFound(-1, -1);
+    }
+    return found.has_value();
+}
+
 void TokenView::search()
 {
     m_searched = m_barEdit->text();
-    if (!m_search)
-        m_search.emplace(m_area->history());
-    m_matches = m_search->find(m_searched);
+    if (!findMatches())
+        return;
     if (m_searched.isEmpty()) {
         m_barNote->clear();
         m_area->setFound(-1, -1);
@@ -106,11 +123,10 @@ void TokenView::findFrom(int direction)
 {
     if (m_bar->isHidden() && m_searched.isEmpty())
         return showFind();
-    if (!m_search)
-        m_search.emplace(m_area->history());
     if (!m_bar->isHidden() && m_mode == Bar::Find)
         m_searched = m_barEdit->text();
-    m_matches = m_search->find(m_searched);
+    if (!findMatches())
+        return;
     if (m_matches.empty()) {
         m_barNote->setText(m_searched.isEmpty() ? QString() : tr("not found"));
         return;

@@ -19,6 +19,8 @@
 #include <QSpinBox>
 #include <QStandardPaths>
 
+#include <algorithm>
+
 namespace flipscope {
 
 namespace {
@@ -55,6 +57,10 @@ ExportDialog::ExportDialog(Session* session, QWidget* parent) : QDialog(parent),
     m_chart->addItem(tr("Heatmap"), static_cast<int>(FigureSpec::Chart::Heatmap));
     m_chart->addItem(tr("Flips per window, lines"), static_cast<int>(FigureSpec::Chart::Flips));
     m_chart->addItem(tr("KL per window, lines"), static_cast<int>(FigureSpec::Chart::Kl));
+    m_chart->addItem(tr("KL by position"), static_cast<int>(FigureSpec::Chart::Position));
+    m_chart->addItem(tr("Distribution of KL"), static_cast<int>(FigureSpec::Chart::Distribution));
+    m_chart->addItem(tr("Margin against KL"), static_cast<int>(FigureSpec::Chart::Margin));
+    m_chart->addItem(tr("Agreement with position"), static_cast<int>(FigureSpec::Chart::Agreement));
     m_format = new QComboBox(this);
     m_format->setObjectName(QStringLiteral("exportFormat"));
     m_format->addItem(tr("PNG picture"), QStringLiteral("png"));
@@ -106,11 +112,12 @@ ExportDialog::ExportDialog(Session* session, QWidget* parent) : QDialog(parent),
     connect(browse, &QPushButton::clicked, this, &ExportDialog::chooseFile);
     connect(m_format, &QComboBox::activated, this, &ExportDialog::formatChosen);
     connect(m_chart, &QComboBox::activated, this, [this] {
-        static const char* const names[] = {"heatmap", "flips", "kl"};
+        const auto chart = static_cast<FigureSpec::Chart>(m_chart->currentData().toInt());
+        const auto named = std::ranges::find(figureCharts(), chart, &std::pair<std::string, FigureSpec::Chart>::second);
         const QFileInfo old(m_path->text());
-        if (old.completeBaseName().startsWith(QLatin1String("flipscope-")))
+        if (named != figureCharts().end() && old.completeBaseName().startsWith(QLatin1String("flipscope-")))
             m_path->setText(old.dir().filePath(
-                QStringLiteral("flipscope-%1.%2").arg(QLatin1String(names[m_chart->currentIndex()]), suffix())));
+                QStringLiteral("flipscope-%1.%2").arg(QString::fromStdString(named->first), suffix())));
     });
     for (QSpinBox* box : {m_width, m_height, m_dpi})
         connect(box, &QSpinBox::valueChanged, this, &ExportDialog::update);
@@ -156,7 +163,7 @@ void ExportDialog::update()
         size += tr(", %1 × %2 pixels")
                     .arg(qRound(m_width->value() * m_dpi->value() / 96.0))
                     .arg(qRound(m_height->value() * m_dpi->value() / 96.0));
-    m_size->setText(csv ? tr("one line a cell: run, window, value, interval, n") : size);
+    m_size->setText(csv ? tr("the numbers, one line for each mark") : size);
     QString problem;
     if (known < 0)
         problem = tr("The file's name has to end in .png, .svg, .pdf or .csv.");

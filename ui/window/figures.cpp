@@ -39,7 +39,8 @@ FigureSpec figureOf(const Session& session, FigureSpec::Chart chart, ChartStyle:
     spec.theme = theme;
     const ChartStyle style = theme == ChartStyle::Theme::Dark ? ChartStyle::dark() : ChartStyle::light();
     const WindowMetric& metric = metricFor(session, chart);
-    spec.grid = session.heatmap(metric);
+    spec.grid = cut_to(session.heatmap(metric), session.range());
+    spec.probes = session.probeChart();
     spec.scale = session.colourScale();
     std::vector<TracePtr> traces;
     for (const SessionRun* run : session.visibleRuns()) {
@@ -48,7 +49,9 @@ FigureSpec figureOf(const Session& session, FigureSpec::Chart chart, ChartStyle:
     }
     if (const SessionRun* base = session.baseline())
         spec.method = method_of(*base->trace, traces,
-                                fmt::format("{} per window of {} tokens", metric.title, session.windowTokens()));
+                                probePlotOf(chart)
+                                    ? std::string("per probe, over the matched probes of one history")
+                                    : fmt::format("{} per window of {} tokens", metric.title, session.windowTokens()));
     return spec;
 }
 

@@ -3,14 +3,10 @@
 #include "ui/window/heatmap_panel.h"
 
 #include "ui/charts/heatmap_view.h"
-#include "ui/charts/window_chart.h"
 #include "ui/session/navigation.h"
+#include "ui/window/charts_panel.h"
 #include "ui/window/view_controls.h"
 
-#include <QCheckBox>
-#include <QComboBox>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QSplitter>
 #include <QVBoxLayout>
 
@@ -23,23 +19,15 @@ HeatmapPanel::HeatmapPanel(Session* session, QWidget* parent) : QWidget(parent),
     m_controls = new ViewControls(session, this);
     m_heatmap = new HeatmapView(this);
     m_heatmap->setObjectName(QStringLiteral("heatmap"));
-    m_chart = new WindowChart(this);
-    m_chart->setObjectName(QStringLiteral("windowChart"));
-    auto* lower = new QWidget(this);
-    auto* lowerLayout = new QVBoxLayout(lower);
-    lowerLayout->setContentsMargins(0, 0, 0, 0);
-    lowerLayout->setSpacing(0);
-    makeChartHeader(lower);
-    lowerLayout->addWidget(m_chartHeader);
-    lowerLayout->addWidget(m_chart, 1);
+    m_charts = new ChartsPanel(session, this);
 
     auto* splitter = new QSplitter(Qt::Vertical, this);
     splitter->setObjectName(QStringLiteral("heatmapSplitter"));
     splitter->addWidget(m_heatmap);
-    splitter->addWidget(lower);
+    splitter->addWidget(m_charts);
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
-    splitter->setSizes({330, 220});
+    splitter->setSizes({330, 250});
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -50,66 +38,36 @@ HeatmapPanel::HeatmapPanel(Session* session, QWidget* parent) : QWidget(parent),
     connect(m_heatmap, &HeatmapView::cellActivated, this, &HeatmapPanel::cellActivated);
     connect(m_heatmap, &HeatmapView::upRequested, &session->path(), &DrilldownPath::up);
     connect(m_heatmap, &HeatmapView::cellHovered, this, [this](int row, int column) {
-        m_chart->setHoveredColumn(column);
+        m_charts->setHoveredColumn(column);
         emit cellHovered(row, column);
     });
-    connect(m_chart, &WindowChart::columnHovered, m_heatmap, &HeatmapView::setHoveredColumn);
-    connect(m_chart, &WindowChart::pointActivated, this, &HeatmapPanel::cellChosen);
+    connect(m_charts, &ChartsPanel::columnHovered, m_heatmap, &HeatmapView::setHoveredColumn);
+    connect(m_charts, &ChartsPanel::pointActivated, this, &HeatmapPanel::cellChosen);
     connect(session, &Session::runsChanged, this, &HeatmapPanel::updateGrid);
     connect(session, &Session::viewChanged, this, &HeatmapPanel::updateGrid);
+    connect(session, &Session::rangeChanged, this, &HeatmapPanel::updateGrid);
+    connect(m_heatmap, &HeatmapView::rangeRequested, session, &Session::setRange);
     connect(&session->path(), &DrilldownPath::changed, this, &HeatmapPanel::followPath);
     applyStyle();
     updateGrid();
 }
 
-void HeatmapPanel::makeChartHeader(QWidget* parent)
+WindowChart* HeatmapPanel::chart() const
 {
-    m_chartHeader = new QWidget(parent);
-    m_lines = new QComboBox(m_chartHeader);
-    m_lines->setObjectName(QStringLiteral("lineMetric"));
-    m_lines->setAccessibleName(tr("Metric of the lines"));
-    m_lines->addItem(tr("as in the heatmap"), QString());
-    for (const WindowMetric& metric : window_metrics())
-        m_lines->addItem(metricTitle(metric), QString::fromStdString(metric.name));
-    m_log = new QCheckBox(tr("&Log axis"), m_chartHeader);
-    m_log->setObjectName(QStringLiteral("logAxis"));
-    m_log->setToolTip(tr("Values of 0, which have no logarithm, stand on the bottom line, marked ≤ 0"));
-    auto* row = new QHBoxLayout(m_chartHeader);
-    row->setContentsMargins(8, 3, 8, 3);
-    auto* label = new QLabel(tr("&Lines"), m_chartHeader);
-    label->setBuddy(m_lines);
-    row->addWidget(label);
-    row->addWidget(m_lines);
-    row->addWidget(m_log);
-    row->addStretch();
-    connect(m_lines, &QComboBox::activated, this, &HeatmapPanel::updateChart);
-    connect(m_log, &QCheckBox::toggled, this, [this](bool on) { m_chart->setLogAxis(on); });
+    return m_charts->windowChart();
 }
 
 void HeatmapPanel::applyStyle()
 {
-    const ChartStyle style = ChartStyle::ofPalette();
-    m_heatmap->setStyle(style);
-    m_chart->setStyle(style);
+    m_heatmap->setStyle(ChartStyle::ofPalette());
+    m_charts->applyStyle();
 }
 
 void HeatmapPanel::updateGrid()
 {
-    const HeatmapGrid grid = m_session->heatmap();
-    m_heatmap->setGrid(grid, m_session->colourScale());
-    updateChart();
+    m_heatmap->setGrid(cut_to(m_session->heatmap(), m_session->range()), m_session->colourScale());
+    m_charts->refresh();
     followPath();
-}
-
-void HeatmapPanel::updateChart()
-{
-    const auto chosen = find_window_metric(m_lines->currentData().toString().toStdString());
-    QVector<QColor> colors;
-    for (const SessionRun* run : m_session->visibleRuns())
-        colors.append(run->color);
-    m_chart->setGrid(chosen ? m_session->heatmap(**chosen) : m_session->heatmap(), colors);
-    m_chart->setLogAxis(m_log->isChecked());
-    m_chart->setCurrentColumn(m_heatmap->currentColumn());
 }
 
 Place HeatmapPanel::placeOf(int row, int column) const
@@ -157,7 +115,7 @@ void HeatmapPanel::followPath()
     const int column = found ? static_cast<int>(start - starts.begin()) : -1;
     if (row != m_heatmap->currentRow() || column != m_heatmap->currentColumn())
         m_heatmap->setCurrentCell(row, column);
-    m_chart->setCurrentColumn(column);
+    m_charts->setCurrentColumn(column);
 }
 
 } // namespace flipscope

@@ -6,24 +6,23 @@
 
 #include <QWidget>
 
-class QCheckBox;
-class QComboBox;
-
 namespace flipscope {
 
+class ChartsPanel;
 class HeatmapView;
 class ViewControls;
 class WindowChart;
 
-/// The centre of the window: controls, the heatmap, and under it lines over the same windows. Ties their selection to
-/// the session's path, both ways, and their hover to each other.
+/// The centre of the window: controls, the heatmap, and under it the charts. Ties their selection to the session's
+/// path, both ways, and their hover to each other.
 class HeatmapPanel : public QWidget {
     Q_OBJECT
 public:
     explicit HeatmapPanel(Session* session, QWidget* parent = nullptr);
 
     HeatmapView* heatmap() const { return m_heatmap; }
-    WindowChart* chart() const { return m_chart; }
+    ChartsPanel* charts() const { return m_charts; }
+    WindowChart* chart() const; ///< the lines per window
     ViewControls* controls() const { return m_controls; }
 
     void goDown();     ///< Enter: to what is worst under the present place
@@ -33,9 +32,7 @@ signals:
     void cellHovered(int row, int column);
 
 private:
-    void makeChartHeader(QWidget* parent);
     void updateGrid();
-    void updateChart();
     void followPath();
     void cellChosen(int row, int column);
     void cellActivated(int row, int column);
@@ -44,10 +41,7 @@ private:
     Session* m_session;
     ViewControls* m_controls;
     HeatmapView* m_heatmap;
-    WindowChart* m_chart;
-    QWidget* m_chartHeader;
-    QComboBox* m_lines;
-    QCheckBox* m_log;
+    ChartsPanel* m_charts;
 };
 
 } // namespace flipscope

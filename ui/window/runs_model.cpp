@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/runs_model.h"
 
+#include "core/analysis/floor.h"
+
 #include "core/report/method.h"
 #include "ui/models/number_text.h"
 #include "ui/window/theme.h"
@@ -103,6 +105,8 @@ QString RunsModel::badgeOf(const SessionRun& run) const
         break;
     case SessionRun::State::Ready: {
         const Facts& facts = factsOf(run);
+        if (&run == m_session->floorRun())
+            parts << tr("noise floor");
         if (facts.bitIdentical)
             parts << tr("bit-identical");
         if (facts.settingsDiffer > 0)
@@ -131,9 +135,23 @@ QVariant RunsModel::displayOf(const SessionRun& run, int column) const
         return ready ? shareText(factsOf(run).overall.flip_rate) : QString();
     case Kl:
         return ready ? shortNatsText(factsOf(run).overall.kl_pq.mean) : QString();
+    case Above:
+        return aboveText(run);
     default:
         return {};
     }
+}
+
+/// The run's mean KL less the floor's.
+QString RunsModel::aboveText(const SessionRun& run) const
+{
+    const SessionRun* floor = m_session->floorRun();
+    if (floor == nullptr || !floor->table || !run.table || run.state == SessionRun::State::Baseline)
+        return {};
+    if (run.id == floor->id)
+        return tr("floor");
+    const double above = above_floor(factsOf(run).overall, factsOf(*floor).overall).kl_pq_mean;
+    return above < 0 ? QStringLiteral("−") + shortNatsText(-above) : shortNatsText(above);
 }
 
 QString RunsModel::toolTipOf(const SessionRun& run, int column) const
@@ -168,6 +186,17 @@ QString RunsModel::toolTipOf(const SessionRun& run, int column) const
             return text;
         }
         return {};
+    case Above: {
+        const SessionRun* floor = m_session->floorRun();
+        if (floor == nullptr || !floor->table || !ready || run.id == floor->id)
+            return {};
+        const AboveFloor above = above_floor(factsOf(run).overall, factsOf(*floor).overall);
+        return tr("Mean KL(P‖Q) %1 less that of the noise floor %2, %3; flip rate %4 less %5")
+                   .arg(shortNatsText(factsOf(run).overall.kl_pq.mean), floor->name,
+                        shortNatsText(factsOf(*floor).overall.kl_pq.mean), shareText(factsOf(run).overall.flip_rate),
+                        shareText(factsOf(*floor).overall.flip_rate)) +
+               QStringLiteral(" (%1 %)").arg(above.flip_rate * 100, 0, 'f', 1);
+    }
     default:
         return QStringLiteral("%1\n%2\n%3").arg(run.name, badgeOf(run), pathOf(run));
     }
@@ -206,7 +235,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     case Qt::AccessibleTextRole:
         return accessibleTextOf(*run, index.column());
     case Qt::TextAlignmentRole:
-        if (index.column() == Flips || index.column() == Kl)
+        if (index.column() == Flips || index.column() == Kl || index.column() == Above)
             return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
         return QVariant::fromValue(
             Qt::Alignment((index.column() == Star ? Qt::AlignHCenter : Qt::AlignLeft) | Qt::AlignVCenter));
@@ -237,6 +266,8 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
             return tr("Flips");
         case Kl:
             return tr("KL(P‖Q)");
+        case Above:
+            return tr("above floor");
         default:
             return QString();
         }
@@ -249,13 +280,15 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
             return tr("Share of probes where the run's top token is another than the baseline's");
         case Kl:
             return tr("Mean KL(P‖Q) in nats, P = baseline, Q = run");
+        case Above:
+            return tr("Mean KL(P‖Q) less that of the run named as noise floor, in nats");
         case Shown:
             return tr("Shown or hidden");
         default:
             return {};
         }
     }
-    if (role == Qt::TextAlignmentRole && (section == Flips || section == Kl))
+    if (role == Qt::TextAlignmentRole && (section == Flips || section == Kl || section == Above))
         return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
     return {};
 }

@@ -13,7 +13,7 @@ namespace flipscope {
 class RunsModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { Star, Colour, Name, Flips, Kl, Shown, ColumnCount };
+    enum Column { Star, Colour, Name, Flips, Kl, Above, Shown, ColumnCount };
     enum Role {
         IdRole = Qt::UserRole, ///< Session run id
         BadgeRole,             ///< the line under the name: "bit-identical", "2 settings differ", "failed: …"
@@ -55,6 +55,7 @@ private:
     QString badgeOf(const SessionRun& run) const;
     QString toolTipOf(const SessionRun& run, int column) const;
     QVariant displayOf(const SessionRun& run, int column) const;
+    QString aboveText(const SessionRun& run) const;
     QString accessibleTextOf(const SessionRun& run, int column) const;
 
     Session* m_session;

@@ -104,6 +104,7 @@ RunsPanel::RunsPanel(Session* session, QWidget* parent) : QWidget(parent), m_ses
     header->resizeSection(RunsModel::Colour, 20);
     header->resizeSection(RunsModel::Flips, widthOf("14.0 %"));
     header->resizeSection(RunsModel::Kl, widthOf("KL(P‖Q)"));
+    header->resizeSection(RunsModel::Above, widthOf("above floor"));
     header->resizeSection(RunsModel::Shown, 24);
 
     m_settings = new QTreeWidget(this);
@@ -164,6 +165,11 @@ QAction* RunsPanel::addAction(const QString& text, const QKeySequence& shortcut,
 void RunsPanel::makeActions()
 {
     m_baseline = addAction(tr("Set as &baseline"), Qt::CTRL | Qt::Key_B, &RunsPanel::baselineFromCurrent);
+    m_floor = addAction(tr("Name as noise &floor"), Qt::CTRL | Qt::SHIFT | Qt::Key_F, &RunsPanel::floorFromCurrent);
+    m_floor->setObjectName(QStringLiteral("floor"));
+    m_floor->setToolTip(
+        tr("A repeat of the baseline, or the same model on a second engine: no run can be told from the "
+           "baseline below it. Charts show it, and a column says what is above it."));
     m_toggle = addAction(tr("&Hide"), Qt::CTRL | Qt::Key_H, &RunsPanel::toggleCurrent);
     m_rename = addAction(tr("&Rename"), {}, &RunsPanel::renameCurrent); // F2 is the view's own key
     m_recolour = addAction(tr("&Colour …"), {}, &RunsPanel::recolourCurrent);
@@ -187,6 +193,9 @@ void RunsPanel::updateActions()
         action->setEnabled(run != nullptr);
     m_baseline->setEnabled(run != nullptr && !base);
     m_toggle->setEnabled(run != nullptr && !base);
+    m_floor->setEnabled(run != nullptr && !base);
+    m_floor->setText(run != nullptr && run == m_session->floorRun() ? tr("No noise &floor")
+                                                                    : tr("Name as noise &floor"));
     m_toggle->setText(run != nullptr && run->hidden ? tr("S&how") : tr("&Hide"));
 }
 
@@ -210,7 +219,7 @@ void RunsPanel::showMenu(const QPoint& pos)
         return;
     updateActions();
     QMenu menu(this);
-    menu.addActions({m_baseline, m_toggle, m_rename, m_recolour});
+    menu.addActions({m_baseline, m_floor, m_toggle, m_rename, m_recolour});
     menu.addSeparator();
     menu.addActions({m_up, m_down});
     menu.addSeparator();
@@ -228,6 +237,12 @@ void RunsPanel::renameCurrent()
 void RunsPanel::baselineFromCurrent()
 {
     m_session->setBaseline(currentRun());
+}
+
+void RunsPanel::floorFromCurrent()
+{
+    const SessionRun* floor = m_session->floorRun();
+    m_session->setFloor(floor != nullptr && floor->id == currentRun() ? -1 : currentRun());
 }
 
 void RunsPanel::toggleCurrent()
@@ -323,6 +338,7 @@ void RunsPanel::followPath()
 
 void RunsPanel::updateSettings()
 {
+    m_view->setColumnHidden(RunsModel::Above, m_session->floorRun() == nullptr);
     // Against the baseline for the run that is looked at; over all runs otherwise.
     std::vector<TracePtr> traces;
     QStringList names;

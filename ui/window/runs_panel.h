@@ -52,6 +52,7 @@ private:
     void showMenu(const QPoint& pos);
     void renameCurrent();
     void baselineFromCurrent();
+    void floorFromCurrent();
     void toggleCurrent();
     void recolourCurrent();
     void moveUp();
@@ -67,7 +68,7 @@ private:
     RunsModel* m_model;
     RunsView* m_view;
     QTreeWidget* m_settings;
-    QAction *m_rename, *m_baseline, *m_toggle, *m_recolour, *m_up, *m_down, *m_copyPath, *m_remove;
+    QAction *m_rename, *m_baseline, *m_floor, *m_toggle, *m_recolour, *m_up, *m_down, *m_copyPath, *m_remove;
     bool m_following = false; ///< the selection is being set from the path
 };
 

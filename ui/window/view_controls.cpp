@@ -5,14 +5,19 @@
 #include "ui/models/number_text.h"
 #include "ui/window/flow_layout.h"
 #include "ui/window/limits_dialog.h"
+#include "ui/window/rows_menu.h"
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QRegularExpression>
 #include <QSignalBlocker>
+#include <QStandardItemModel>
 #include <QToolButton>
+
+#include <limits>
 
 namespace flipscope {
 
@@ -29,6 +34,14 @@ QString metricTitle(const WindowMetric& metric)
 
 ViewControls::ViewControls(Session* session, QWidget* parent) : QWidget(parent), m_session(session)
 {
+    m_by = new QComboBox(this);
+    m_by->setObjectName(QStringLiteral("partition"));
+    m_by->setAccessibleName(tr("What a column is"));
+    m_by->addItem(tr("window"), static_cast<int>(Partition::Windows));
+    m_by->addItem(tr("segment"), static_cast<int>(Partition::Segments));
+    m_by->addItem(tr("turn"), static_cast<int>(Partition::Turns));
+    m_by->setItemData(0, tr("Equally many tokens in each column"), Qt::ToolTipRole);
+
     m_window = new QComboBox(this);
     m_window->setObjectName(QStringLiteral("windowSize"));
     m_window->setAccessibleName(tr("Window size in tokens"));
@@ -93,11 +106,27 @@ ViewControls::ViewControls(Session* session, QWidget* parent) : QWidget(parent),
         made->setBuddy(buddy);
         return made;
     };
-    group({label(tr("&Window"), m_window), m_window, label(tr("tokens"), nullptr)});
+    group({label(tr("&By"), m_by), m_by});
+    m_windowGroup = group({label(tr("&of"), m_window), m_window, label(tr("tokens"), nullptr)});
     group({label(tr("&Metric"), m_metric), m_metric});
     m_marginGroup = group({label(tr("above"), nullptr), m_margin});
     group({label(tr("&Colours"), m_scale), m_scale, m_limits});
+    m_range = new QLineEdit(this);
+    m_range->setObjectName(QStringLiteral("range"));
+    m_range->setAccessibleName(tr("Range of token positions"));
+    m_range->setPlaceholderText(tr("all"));
+    m_range->setToolTip(tr("Positions that all views show, as 8k-16k; empty: all of them.\n"
+                           "Also by dragging along the heatmap's axis or over a chart, and with the wheel."));
+    m_range->setClearButtonEnabled(true);
+    m_range->setFixedWidth(m_range->fontMetrics().horizontalAdvance(QStringLiteral("100,000–100,000")) + 40);
+    group({label(tr("&Tokens"), m_range), m_range});
+    m_rows = new RowsMenu(session, this);
+    group({m_rows});
 
+    connect(m_by, &QComboBox::activated, this, [this](int index) {
+        m_session->setPartition(static_cast<Partition>(m_by->itemData(index).toInt()));
+        followPartition();
+    });
     connect(m_window, &QComboBox::activated, this, &ViewControls::windowEdited);
     connect(m_window->lineEdit(), &QLineEdit::editingFinished, this, &ViewControls::windowEdited);
     connect(m_metric, &QComboBox::activated, this,
@@ -105,8 +134,57 @@ ViewControls::ViewControls(Session* session, QWidget* parent) : QWidget(parent),
     connect(m_margin, &QDoubleSpinBox::valueChanged, m_session, &Session::setMargin);
     connect(m_scale, &QComboBox::activated, this, &ViewControls::scaleChosen);
     connect(m_limits, &QToolButton::clicked, this, &ViewControls::editLimits);
+    connect(m_range, &QLineEdit::editingFinished, this, &ViewControls::rangeEdited);
+    connect(m_range, &QLineEdit::textChanged, this, [this](const QString& text) {
+        if (text.isEmpty()) // also by the clear button
+            m_session->setRange({});
+    });
     connect(session, &Session::viewChanged, this, &ViewControls::follow);
+    connect(session, &Session::runsChanged, this, &ViewControls::followPartition);
+    connect(session, &Session::rangeChanged, this, &ViewControls::followRange);
     follow();
+    followRange();
+}
+
+/// Segments and turns can be chosen where the baseline's trace marks them; else the entry says why not.
+void ViewControls::followPartition()
+{
+    const Partition now = m_session->partition();
+    m_by->setCurrentIndex(m_by->findData(static_cast<int>(now)));
+    m_windowGroup->setVisible(now == Partition::Windows);
+    const auto* model = qobject_cast<const QStandardItemModel*>(m_by->model());
+    const QString usual[] = {QString(),
+                             tr("System, user, assistant, thinking, tool, tool call: by the token predicted"),
+                             tr("From one message of the user to the next")};
+    for (int i = 1; i < m_by->count() && model != nullptr; ++i) {
+        const QString why = m_session->whyNotBy(static_cast<Partition>(m_by->itemData(i).toInt()));
+        model->item(i)->setEnabled(why.isEmpty());
+        m_by->setItemData(i, why.isEmpty() ? usual[i] : why, Qt::ToolTipRole);
+    }
+}
+
+void ViewControls::followRange()
+{
+    const TokenRange& range = m_session->range();
+    const QSignalBlocker block(m_range);
+    m_range->setText(range.all() ? QString() : groupedText(range.start) + QStringLiteral("–") + groupedText(range.end));
+}
+
+void ViewControls::rangeEdited()
+{
+    QString text = m_range->text().simplified().remove(QLatin1Char(','));
+    if (text.isEmpty()) {
+        m_session->setRange({});
+        return;
+    }
+    static const QRegularExpression form(QStringLiteral("^(\\d+)(k?)\\s*[-–]\\s*(\\d*)(k?)$"));
+    const QRegularExpressionMatch match = form.match(text.toLower());
+    const auto number = [&](int digits) {
+        return match.captured(digits).toLongLong() * (match.captured(digits + 1).isEmpty() ? 1 : 1000);
+    };
+    if (match.hasMatch()) // "8k-" has no end
+        m_session->setRange({number(1), match.captured(3).isEmpty() ? std::numeric_limits<qint64>::max() : number(3)});
+    followRange(); // as it is now: what makes no sense changes nothing
 }
 
 void ViewControls::follow()
@@ -118,6 +196,7 @@ void ViewControls::follow()
     m_scale->setCurrentIndex(m_scale->findData(static_cast<int>(m_session->colourScale().kind)));
     m_margin->setValue(m_session->margin());
     m_marginGroup->setVisible(m_session->metric().name == "flips_above_margin");
+    followPartition();
 }
 
 void ViewControls::windowEdited()

@@ -196,13 +196,23 @@ private slots:
         QStringList names;
         for (const WindowMetric& m : window_metrics())
             names << QString::fromStdString(m.name);
-        QCOMPARE(names.size(), 2 + 4 * 6 + 2);
+        QCOMPARE(names.size(), 2 + 4 * 6 + 4);
         for (const char* base : {"kl_pq", "kl_qp", "js", "tv"})
             for (const char* part : {"mean", "median", "p90", "p95", "p99", "max"})
                 QVERIFY(names.contains(QStringLiteral("%1_%2").arg(base, part)));
-        for (const char* name : {"flip_rate", "flips_above_margin", "top5_overlap", "dp_mean"})
+        for (const char* name :
+             {"flip_rate", "flips_above_margin", "top5_overlap", "top5_disagreement", "top10_disagreement", "dp_mean"})
             QVERIFY(names.contains(name));
         QCOMPARE(find_window_metric("kl").error().kind, ErrorKind::Usage);
+    }
+    void disagreement_is_what_overlap_leaves()
+    {
+        std::vector<ProbeMetrics> probes{made::probe(0, 1), made::probe(1, 1), made::invalid(2)};
+        probes[0].top5_overlap = 0.6; // three of five
+        probes[0].top10_overlap = 0.9;
+        QVERIFY(std::abs(evaluate(metric("top5_disagreement"), probes).value - 0.2) < 1e-12);
+        QVERIFY(std::abs(evaluate(metric("top10_disagreement"), probes).value - 0.05) < 1e-12);
+        QVERIFY(std::isnan(evaluate(metric("top5_disagreement"), {}).value));
     }
     void case_53_direction_is_in_every_title()
     {
