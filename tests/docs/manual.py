@@ -34,6 +34,7 @@ def check(condition, sentence):
 # Options: what --help lists is in the manual and on the man page, and the other way round.
 ours = {"info": {"--json"},
         "analyze": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## analyze")[1].split("### JSON")[0])),
+        "compare": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## compare")[1].split("```json")[0])),
         "export": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## export")[1].split("## Environment")[0]))}
 for command, described in ours.items():
     if command not in call("--help"):
@@ -79,6 +80,9 @@ with tempfile.TemporaryDirectory() as folder:
             compare(want[0], got[0], where)
 
     compare(example, answer, "")
+    example = json.loads(re.search(r"```json\n(.*?)```", manual["command-line"].split("## compare")[1], re.S).group(1))
+    call("compare", samples / "baseline.h5", samples / "kv_q4_0.h5", samples / "w_q2_k.h5", "--json", f"{folder}/c.json")
+    compare(example, json.load(open(f"{folder}/c.json", encoding="utf-8")), "compare: ")
     # Metrics of windows: export takes every name that metrics.md lists.
     table = manual["metrics"].split("What a heatmap or a chart can show")[1].split("## Which probes")[0]
     names = sorted(set(re.findall(r"`([a-z0-9_]+)`", table)) - {"kl_pq", "dp"})

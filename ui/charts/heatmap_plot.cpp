@@ -72,6 +72,14 @@ void HeatmapPlot::setMaximumRowHeight(double pixels)
     layOut();
 }
 
+void HeatmapPlot::alignWith(const HeatmapGrid& other)
+{
+    m_other.rows.clear();
+    for (const HeatmapRow& row : other.rows)
+        m_other.rows.push_back({row.name, {}, {}});
+    layOut();
+}
+
 void HeatmapPlot::setFocusRing(bool shown)
 {
     m_focusRing = shown;
@@ -97,7 +105,8 @@ void HeatmapPlot::layOut()
     m_frame->prepareGeometryChange();
     const HeatmapGrid& grid = m_item->grid();
     const double width = m_size.width();
-    const double left = gutter(grid, width, m_style);
+    const double left =
+        std::max(gutter(grid, width, m_style), m_other.rows.empty() ? 0 : gutter(m_other, width, m_style));
     const double right = std::max(left + 10, width - rightEdge);
     m_key = colour_legend::key(*m_item, right - left, m_style);
 

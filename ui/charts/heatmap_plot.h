@@ -22,6 +22,8 @@ public:
     void setSize(const QSizeF& size);
     void setMaximumRowHeight(double pixels);
     void setFocusRing(bool shown);
+    /// Room for the names of another heatmap as well, so that the columns of both stand above each other.
+    void alignWith(const HeatmapGrid& other);
 
     /// Height below which rows would be too low to read, at the present width.
     double minimumHeight() const;
@@ -47,6 +49,7 @@ private:
     HeatmapItem* m_item;
     Frame* m_frame;
     ChartStyle m_style = ChartStyle::light();
+    HeatmapGrid m_other; ///< names alone
     QSizeF m_size;
     QRectF m_header, m_legend, m_plot, m_strip;
     QVector<colour_legend::KeyEntry> m_key;

@@ -85,6 +85,12 @@ void HeatmapView::setHoveredColumn(int column)
     update();
 }
 
+void HeatmapView::alignWith(const HeatmapGrid& other)
+{
+    d->plot.alignWith(other);
+    layOut();
+}
+
 QRectF HeatmapView::cellRect(int row, int column) const
 {
     const QRectF rect = d->item().cellRect(row, column);

@@ -32,6 +32,7 @@ public:
     int currentColumn() const;
     void setCurrentCell(int row, int column); ///< -1, -1 = none; emits nothing
     void setHoveredColumn(int column);        ///< linked hover from the line chart
+    void alignWith(const HeatmapGrid& other); ///< columns stand above those of another heatmap of the same width
 
     /// Cell in this widget's coordinates; what tests click.
     QRectF cellRect(int row, int column) const;

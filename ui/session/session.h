@@ -15,6 +15,7 @@
 #include <QStringList>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace flipscope {
@@ -129,6 +130,10 @@ public:
     /// The run whose difference from the baseline is no more than noise (a repeat, a second engine); null = none named.
     const SessionRun* floorRun() const { return run(m_floor); }
     void setFloor(int id); ///< -1 = none; the baseline cannot be it
+    /// The two runs that are set side by side: those chosen, while they are open and not the baseline; else the first
+    /// visible ones. Null where there are none.
+    std::pair<const SessionRun*, const SessionRun*> comparedRuns() const;
+    void setComparedRuns(int a, int b);
 
     /// Refuses a file that is open here: inputs are never changed.
     Result<void> checkOutput(const QString& path) const;
@@ -152,6 +157,7 @@ signals:
     void runsChanged(); ///< any of: list, order, names, colours, states, tables, baseline
     void viewChanged(); ///< window size, metric or colour scale
     void rangeChanged();
+    void comparedRunsChanged();
     void bannersChanged();
     void engineChanged(); ///< engineText(), engineNotice()
     void busyChanged(bool busy);
@@ -168,6 +174,7 @@ private:
     TokenRange m_range;
     int m_floor = -1;
     QString m_groupKey;
+    int m_comparedA = -1, m_comparedB = -1;
     DrilldownPath m_path;
     TokenTexts m_texts;
     std::vector<Banner> m_banners;

@@ -28,7 +28,8 @@ struct Key {
 constexpr Key allKeys[] = {
     {"Ctrl+O", "open traces"},
     {"Ctrl+Shift+O", "open all traces of a folder"},
-    {"Ctrl+1 … Ctrl+9", "open what was open before"},
+    {"Ctrl+1 … Ctrl+9", "the pages of the window"},
+    {"Alt+1 … Alt+9", "open what was open before"},
     {"F5", "read the files again and compute what changed"},
     {"Esc", "stop what is being computed"},
     {"Ctrl+Shift+W", "close all traces"},

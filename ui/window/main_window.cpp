@@ -11,12 +11,14 @@
 #include "ui/window/banner_bar.h"
 #include "ui/window/heatmap_panel.h"
 #include "ui/window/job_indicator.h"
+#include "ui/window/page_stack.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/runs_panel.h"
 #include "ui/window/start_page.h"
 
 #include "ui/charts/heatmap_view.h"
 
+#include <QAction>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
@@ -88,24 +90,21 @@ MainWindow::~MainWindow()
 
 void MainWindow::makeCentre()
 {
-    m_pages = new QStackedWidget(this);
-    m_start = new StartPage(m_pages);
-    auto* centre = new QWidget(m_pages);
-    m_heatmap = new HeatmapPanel(m_session, centre);
-    auto* centreLayout = new QVBoxLayout(centre);
-    centreLayout->setContentsMargins(0, 0, 0, 0);
-    centreLayout->addWidget(m_heatmap);
-    m_pages->addWidget(m_start);
-    m_pages->addWidget(centre);
+    m_centre = new QStackedWidget(this);
+    m_start = new StartPage(m_centre);
+    m_pages = new PageStack(pageKinds(), m_session, m_centre);
+    m_heatmap = m_pages->findChild<HeatmapPanel*>();
+    m_centre->addWidget(m_start);
+    m_centre->addWidget(m_pages);
 
-    // Above both pages: a file that could not be opened leaves the start page where it is.
+    // Above both: a file that could not be opened leaves the start page where it is.
     auto* all = new QWidget(this);
     m_banners = new BannerBar(m_session, all);
     auto* layout = new QVBoxLayout(all);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(m_banners);
-    layout->addWidget(m_pages, 1);
+    layout->addWidget(m_centre, 1);
     setCentralWidget(all);
 
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseFiles);
@@ -127,6 +126,10 @@ QDockWidget* MainWindow::addDock(const QString& title, const QString& name, QWid
 void MainWindow::makeDocks()
 {
     m_runs = new RunsPanel(m_session);
+    connect(m_runs, &RunsPanel::compareRequested, this, [this](int a, int b) {
+        m_session->setComparedRuns(a, b);
+        m_pages->showPage(QStringLiteral("comparePage"));
+    });
     addDock(tr("Runs"), QStringLiteral("runsDock"), m_runs, Qt::LeftDockWidgetArea);
     auto* probe =
         addDock(tr("Probe"), QStringLiteral("probeDock"), new ProbePanel(m_session, nullptr), Qt::RightDockWidgetArea);
@@ -241,7 +244,9 @@ void MainWindow::showEmpty(bool empty)
         arrangeDocks();
         m_heatmap->heatmap()->setFocus();
     }
-    m_pages->setCurrentIndex(empty ? 0 : 1);
+    for (QAction* action : m_pages->actions())
+        action->setEnabled(!empty);
+    m_centre->setCurrentIndex(empty ? 0 : 1);
 }
 
 void MainWindow::rememberFiles()

@@ -18,6 +18,7 @@ class BannerBar;
 class HeatmapModel;
 class HeatmapPanel;
 class JobIndicator;
+class PageStack;
 class RunsPanel;
 class StartPage;
 
@@ -30,6 +31,7 @@ public:
 
     Session* session() const { return m_session; }
     HeatmapPanel* heatmapPanel() const { return m_heatmap; }
+    PageStack* pages() const { return m_pages; }
     RunsPanel* runsPanel() const { return m_runs; }
     BannerBar* bannerBar() const { return m_banners; }
     QTableView* heatmapTable() const { return m_table; }
@@ -80,7 +82,8 @@ private:
     void copyFigure();
 
     Session* m_session;
-    QStackedWidget* m_pages = nullptr;
+    QStackedWidget* m_centre = nullptr; ///< start page, or pages
+    PageStack* m_pages = nullptr;
     StartPage* m_start = nullptr;
     BannerBar* m_banners = nullptr;
     HeatmapPanel* m_heatmap = nullptr;

@@ -6,6 +6,7 @@
 #include "ui/window/heatmap_panel.h"
 #include "ui/window/help.h"
 #include "ui/window/main_window.h"
+#include "ui/window/page_stack.h"
 #include "ui/window/samples.h"
 #include "ui/window/start_page.h"
 #include "ui/window/theme.h"
@@ -98,7 +99,7 @@ void MainWindow::fillRecent()
         QString title = recent::title(entry);
         title.replace(QLatin1Char('&'), QStringLiteral("&&"));
         QAction* action = add(m_recentMenu, title, QStringLiteral("recent%1").arg(i + 1),
-                              QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)));
+                              QKeySequence(Qt::ALT | static_cast<Qt::Key>(Qt::Key_1 + i)));
         action->setToolTip(entry.join(QLatin1Char('\n')));
         connect(action, &QAction::triggered, this, [this, entry] { openSet(entry); });
     }
@@ -203,6 +204,10 @@ void MainWindow::fillViewMenus()
 void MainWindow::makeGoMenu()
 {
     QMenu* go = menuBar()->addMenu(tr("&Go"));
+    if (m_pages->actions().size() > 1) {
+        go->addActions(m_pages->actions());
+        go->addSeparator();
+    }
     m_down = add(go, tr("&Down to what is worst"), QStringLiteral("goDown"), Qt::CTRL | Qt::Key_Return);
     connect(m_down, &QAction::triggered, m_heatmap, &HeatmapPanel::goDown);
     m_up = add(go, tr("&Up"), QStringLiteral("goUp"), Qt::Key_Backspace);

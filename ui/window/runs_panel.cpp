@@ -220,11 +220,29 @@ void RunsPanel::showMenu(const QPoint& pos)
     updateActions();
     QMenu menu(this);
     menu.addActions({m_baseline, m_floor, m_toggle, m_rename, m_recolour});
+    addCompareMenu(menu);
     menu.addSeparator();
     menu.addActions({m_up, m_down});
     menu.addSeparator();
     menu.addActions({m_copyPath, m_remove});
     menu.exec(m_view->viewport()->mapToGlobal(pos));
+}
+
+void RunsPanel::addCompareMenu(QMenu& menu)
+{
+    QMenu* with = menu.addMenu(tr("Compare &with"));
+    with->setObjectName(QStringLiteral("compareWith"));
+    const SessionRun* current = m_session->run(currentRun());
+    const bool usable = current != nullptr && current->state != SessionRun::State::Baseline;
+    for (const SessionRun& run : m_session->runs()) {
+        if (!usable || run.id == current->id || run.state == SessionRun::State::Baseline)
+            continue;
+        QString name = run.name;
+        QAction* action = with->addAction(name.replace(QLatin1Char('&'), QStringLiteral("&&")));
+        connect(action, &QAction::triggered, this,
+                [this, a = current->id, b = run.id] { emit compareRequested(a, b); });
+    }
+    with->setEnabled(!with->isEmpty());
 }
 
 void RunsPanel::renameCurrent()

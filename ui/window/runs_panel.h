@@ -9,6 +9,7 @@
 #include <QWidget>
 
 class QAction;
+class QMenu;
 class QTreeWidget;
 
 namespace flipscope {
@@ -43,6 +44,9 @@ public:
     RunsModel* model() const { return m_model; }
     QTreeWidget* settings() const { return m_settings; }
 
+signals:
+    void compareRequested(int a, int b); ///< session ids: set these two side by side
+
 private:
     void makeActions();
     QAction* addAction(const QString& text, const QKeySequence& shortcut, void (RunsPanel::*slot)());
@@ -50,6 +54,7 @@ private:
     void updateActions();
     void act(const QModelIndex& index);
     void showMenu(const QPoint& pos);
+    void addCompareMenu(QMenu& menu);
     void renameCurrent();
     void baselineFromCurrent();
     void floorFromCurrent();

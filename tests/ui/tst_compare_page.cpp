@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The compare page in the real window; its numbers are those of `flipscope compare --json`.
+#include "tests/ui/window_fixture.h"
+
+#include "ui/charts/pair_scatter_view.h"
+#include "ui/models/worse_model.h"
+#include "ui/views/comparison_card.h"
+#include "ui/views/token_columns.h"
+#include "ui/window/compare_page.h"
+#include "ui/window/page_stack.h"
+
+#include <QAbstractItemModelTester>
+#include <QComboBox>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
+#include <QMenu>
+#include <QProcess>
+#include <QTableView>
+#include <QTimer>
+#include <QToolButton>
+#include <QTreeWidget>
+
+#include <cmath>
+
+using namespace flipscope;
+using namespace flipscope::test;
+
+class TestComparePage : public WindowFixture {
+    Q_OBJECT
+
+    ComparePage* page() { return qobject_cast<ComparePage*>(m_window->pages()->page("comparePage")); }
+
+    /// What the command line says about two of the open files.
+    QJsonDocument told(const QString& a, const QString& b)
+    {
+        QProcess process;
+        process.start(FLIPSCOPE_BIN "/flipscope",
+                      {"compare", m_files[0], m_folder->filePath(a + ".h5"), m_folder->filePath(b + ".h5"), "--window",
+                       QString::number(session().windowTokens()), "--json", "-", "--engine", "cpu"});
+        return process.waitForFinished(60'000) ? QJsonDocument::fromJson(process.readAllStandardOutput())
+                                               : QJsonDocument();
+    }
+    void openPage()
+    {
+        openUsual();
+        QTest::keyClick(m_window.get(), Qt::Key_2, Qt::ControlModifier);
+        QCOMPARE(m_window->pages()->current(), QStringLiteral("comparePage"));
+        QVERIFY(page()->isVisible());
+    }
+    void agree(const QJsonDocument& json)
+    {
+        QVERIFY(json["format"].toString() == "flipscope-compare");
+        const RunComparison* c = page()->comparison();
+        QVERIFY(c != nullptr);
+        const HeatmapGrid &runs = page()->heatmap()->grid(), &difference = page()->difference()->grid();
+        const QJsonArray windows = json["windows"].toArray();
+        QCOMPARE(static_cast<qsizetype>(runs.starts.size()), windows.size());
+        for (int w = 0; w < windows.size(); ++w) {
+            const auto i = static_cast<std::size_t>(w);
+            QCOMPARE(runs.rows[0].cells[i].value, windows[w]["flip_rate_a"].toDouble());
+            QCOMPARE(runs.rows[1].cells[i].value, windows[w]["flip_rate_b"].toDouble());
+            QCOMPARE(difference.rows[0].cells[i].value, windows[w]["flip_rate_difference"].toDouble());
+        }
+        const QString card = page()->card()->toPlainText();
+        for (const char* name : {"only_a", "only_b", "neither"})
+            QVERIFY2(card.contains(QString::number(json["flips"][QLatin1String(name)].toInt())), qPrintable(card));
+        QVERIFY2(card.contains(pText(json["flips"]["mcnemar_p"].toDouble())), qPrintable(card));
+        QCOMPARE(page()->worse()->model()->rowCount(), json["n_worse"].toInt());
+        for (int r = 0; r < std::min<int>(10, json["n_worse"].toInt()); ++r)
+            QCOMPARE(page()->worse()->model()->index(r, 0).data(WorseModel::PositionRole).toInt(),
+                     json["worse"][r]["position"].toInt());
+    }
+
+private slots:
+    void init() { setUp(); }
+    void cleanup() { tearDown(); }
+
+    void shows_what_the_command_line_says()
+    {
+        openPage();
+        QCOMPARE(child<QComboBox>("compareA")->currentText(), QStringLiteral("early"));
+        QCOMPARE(child<QComboBox>("compareB")->currentText(), QStringLiteral("late"));
+        QVERIFY(child<QLabel>("compareAgainst")->text().contains("base"));
+        agree(told("early", "late"));
+        // Planted: early flips 5 times in window 2, late 8 times in window 5 and once in window 7.
+        QCOMPARE(page()->comparison()->flips.only_a, 5);
+        QCOMPARE(page()->comparison()->flips.only_b, 9);
+        QCOMPARE(page()->difference()->cellText(0, 2), QStringLiteral("−31\u00a0%")); // 5 of 16
+        QCOMPARE(page()->difference()->cellText(0, 5), QStringLiteral("50\u00a0%"));
+    }
+    void the_difference_is_diverging_and_symmetric()
+    {
+        openPage();
+        const HeatmapView* d = page()->difference();
+        const ColourScale scale = differenceScale(d->grid());
+        QCOMPARE(scale.low, -scale.high);
+        QCOMPARE(scale.high, 0.5);
+        QCOMPARE(scale.map, QStringLiteral("vik"));
+        QVERIFY(d->cellColor(0, 2).blueF() > d->cellColor(0, 2).redF());              // A worse
+        QVERIFY(d->cellColor(0, 5).redF() > d->cellColor(0, 5).blueF());              // B worse
+        QCOMPARE(page()->heatmap()->cellRect(0, 3).left(), d->cellRect(0, 3).left()); // columns stand above each other
+        QCOMPARE(page()->heatmap()->cellRect(1, 7).right(), d->cellRect(0, 7).right());
+    }
+    void swap_turns_it_round()
+    {
+        openPage();
+        QTest::mouseClick(child<QToolButton>("compareSwap"), Qt::LeftButton);
+        QCOMPARE(child<QComboBox>("compareA")->currentText(), QStringLiteral("late"));
+        agree(told("late", "early"));
+        QCOMPARE(page()->difference()->cellText(0, 2), QStringLiteral("31\u00a0%"));
+    }
+    void rebaseline_measures_from_a()
+    {
+        openPage();
+        QTest::mouseClick(child<QToolButton>("compareRebaseline"), Qt::LeftButton);
+        QVERIFY(idle(session()));
+        QCOMPARE(session().baseline()->name, QStringLiteral("early"));
+        QCOMPARE(child<QComboBox>("compareA")->currentText(), QStringLiteral("base"));
+        QCOMPARE(child<QComboBox>("compareB")->currentText(), QStringLiteral("late"));
+        QVERIFY(page()->comparison() != nullptr);
+        QCOMPARE(page()->comparison()->flips.flips_a(), 5);
+    }
+    void selection_is_linked_both_ways()
+    {
+        openPage();
+        QTest::mouseClick(page()->heatmap(), Qt::LeftButton, {}, page()->heatmap()->cellRect(1, 5).center().toPoint());
+        QCOMPARE(session().path().place().run, run("late")->id);
+        QCOMPARE(session().path().place().windowStart, 5 * 512);
+        QCOMPARE(page()->difference()->currentColumn(), 5);
+        QTest::mouseClick(page()->difference(), Qt::LeftButton, {},
+                          page()->difference()->cellRect(0, 2).center().toPoint());
+        QCOMPARE(session().path().place().windowStart, 2 * 512);
+        QCOMPARE(page()->heatmap()->currentColumn(), 2);
+        QCOMPARE(page()->heatmap()->currentRow(), 1);
+        // From elsewhere: the overview's heatmap is the same selection.
+        Place place;
+        place.run = run("early")->id;
+        place.windowStart = 512;
+        session().path().go(place);
+        QCOMPARE(page()->heatmap()->currentRow(), 0);
+        QCOMPARE(page()->heatmap()->currentColumn(), 1);
+        QCOMPARE(page()->difference()->currentColumn(), 1);
+    }
+    void a_click_in_the_scatter_goes_to_the_probe()
+    {
+        openPage();
+        PairScatterView* scatter = page()->scatter();
+        const auto& probes = scatter->plot().probes();
+        const std::int64_t wanted = inWindow(5, 1)[0];
+        const auto it = std::ranges::find(probes, wanted, &PairedProbe::position);
+        QVERIFY(it != probes.end() && it->only_b());
+        const QPointF at = scatter->plot().pointOf(static_cast<std::size_t>(it - probes.begin()));
+        QTest::mouseClick(scatter, Qt::LeftButton, {}, at.toPoint());
+        const qint64 probe = session().path().place().probe;
+        QVERIFY(probe >= 0);
+        QCOMPARE(scatter->current(), probe);
+        QVERIFY(std::ranges::find(probes, probe, &PairedProbe::position)->only_b()); // a flip lies on top
+        // The same probe is chosen in the list, and the keyboard goes on from there.
+        QCOMPARE(page()->worse()->currentIndex().data(WorseModel::PositionRole).toLongLong(), probe);
+        QTest::keyClick(scatter, Qt::Key_Right);
+        QCOMPARE(session().path().place().probe, probe + 32);
+        QVERIFY(scatter->accessibleDescription().contains(QLocale(QLocale::English).toString(probe + 32)));
+    }
+    void zeros_have_a_band()
+    {
+        openPage();
+        m_window->session()->setComparedRuns(run("same")->id, run("late")->id);
+        const PairScatter& plot = page()->scatter()->plot();
+        int zeros = 0;
+        for (std::size_t i = 0; i < plot.probes().size(); ++i) {
+            if (!plot.probes()[i].valid())
+                QVERIFY(plot.pointOf(i).isNull());
+            else if (plot.probes()[i].a->kl_pq == 0) {
+                QVERIFY(plot.pointOf(i).x() < plot.plotRect().left());
+                QVERIFY(plot.pointOf(i).x() > 0);
+                ++zeros;
+            }
+        }
+        QVERIFY(zeros > 100);
+    }
+    void the_list_goes_to_the_probe()
+    {
+        openPage();
+        const QAbstractItemModelTester tester(page()->worse()->model(),
+                                              QAbstractItemModelTester::FailureReportingMode::QtTest);
+        page()->worse()->setCurrentIndex(page()->worse()->model()->index(0, 0));
+        const qint64 first = page()->worse()->model()->index(0, 0).data(WorseModel::PositionRole).toLongLong();
+        QCOMPARE(session().path().place().probe, first);
+        QCOMPARE(session().path().place().run, run("late")->id);
+        page()->worse()->sortByColumn(WorseModel::Position, Qt::AscendingOrder);
+        qint64 before = -1;
+        for (int r = 0; r < page()->worse()->model()->rowCount(); ++r) {
+            const qint64 t = page()->worse()->model()->index(r, 0).data(WorseModel::PositionRole).toLongLong();
+            QVERIFY(t > before);
+            before = t;
+        }
+    }
+    void compare_with_in_the_runs_menu()
+    {
+        openUsual();
+        runs()->setCurrentIndex(m_window->runsPanel()->model()->index(3, 1)); // same
+        bool chosen = false;
+        QTimer::singleShot(0, m_window.get(), [&] {
+            auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+            QVERIFY(menu != nullptr);
+            for (QAction* action : menu->findChild<QMenu*>("compareWith")->actions())
+                if (action->text() == "early") {
+                    chosen = true;
+                    action->trigger();
+                }
+            menu->close();
+        });
+        emit runs()->customContextMenuRequested(cell(3, 1).center());
+        QVERIFY(chosen);
+        QCOMPARE(m_window->pages()->current(), QStringLiteral("comparePage"));
+        QCOMPARE(child<QComboBox>("compareA")->currentText(), QStringLiteral("same"));
+        QCOMPARE(child<QComboBox>("compareB")->currentText(), QStringLiteral("early"));
+    }
+    void a_run_is_never_beside_itself()
+    {
+        openPage();
+        auto* b = child<QComboBox>("compareB");
+        b->setCurrentText("early"); // which is A
+        emit b->activated(b->currentIndex());
+        QCOMPARE(child<QComboBox>("compareA")->currentText(), QStringLiteral("late"));
+        QCOMPARE(b->currentText(), QStringLiteral("early"));
+    }
+    void one_run_is_not_enough_and_it_is_said()
+    {
+        m_window->openFiles({m_files[0], m_files[1]});
+        QVERIFY(idle(session()));
+        m_window->pages()->showPage("comparePage");
+        QVERIFY(child<QLabel>("whyNoComparison")->isVisible());
+        QVERIFY(child<QLabel>("whyNoComparison")->text().contains("Two runs"));
+        m_window->openFiles({m_files[2]});
+        QVERIFY(idle(session()));
+        QVERIFY(!child<QLabel>("whyNoComparison")->isVisible());
+        agree(told("early", "late"));
+    }
+    void metric_and_window_act_on_both()
+    {
+        openPage();
+        session().setMetric("kl_pq_mean");
+        session().setWindowTokens(1024);
+        const QJsonDocument json = told("early", "late");
+        const auto& cells = page()->difference()->grid().rows[0].cells;
+        QCOMPARE(static_cast<qsizetype>(cells.size()), json["windows"].toArray().size());
+        for (std::size_t w = 0; w < cells.size(); ++w)
+            QCOMPARE(cells[w].value, json["windows"][static_cast<int>(w)]["kl_mean_difference"].toDouble());
+    }
+    void texts_mark_where_the_two_disagree()
+    {
+        openPage();
+        Place place;
+        place.run = run("late")->id;
+        place.windowStart = 5 * 512;
+        session().path().go(place);
+        TokenColumns* texts = page()->texts();
+        QCOMPARE(texts->disagreements(), 8); // as planted
+        texts->next();
+        QCOMPARE(session().path().place().probe, inWindow(5, 1)[0]);
+        QCOMPARE(session().path().place().token, inWindow(5, 1)[0] + 1);
+        const ColumnUnit& unit = texts->columns().units()[texts->currentUnit()];
+        QVERIFY(unit.differs && unit.b.contains(QStringLiteral("⇒")) && !unit.a.contains(QStringLiteral("⇒")));
+        QVERIFY(texts->text().contains(QLatin1Char('\t')));
+    }
+    void dark_and_light()
+    {
+        openPage();
+        applyTheme(ThemeChoice::Dark);
+        QCoreApplication::processEvents();
+        const QImage image = page()->scatter()->grab().toImage();
+        QVERIFY(image.pixelColor(3, 3).lightnessF() < 0.3F);
+    }
+};
+
+FLIPSCOPE_GUI_TEST(TestComparePage)
+#include "tst_compare_page.moc"
