@@ -9,6 +9,12 @@
 #include "core/report/compare_report.h"
 #include "core/report/report.h"
 
+#if FLIPSCOPE_UI
+#include "app/commands/figure_output.h"
+#include "core/report/method.h"
+#include "ui/charts/compare_figure.h"
+#endif
+
 #include <memory>
 #include <string>
 
@@ -17,7 +23,11 @@ namespace flipscope {
 namespace {
 
 struct PairOptions : CompareOptions {
-    std::string json, csv;
+    std::string json, csv, out;
+    std::string metric = "flip_rate";
+#if FLIPSCOPE_UI
+    FigureOptions figure;
+#endif
 };
 
 int ended(const Error& error)
@@ -39,9 +49,58 @@ Result<void> write_reports(const ComparisonReport& report, const PairOptions& op
     return written;
 }
 
+#if FLIPSCOPE_UI
+Result<void> write_out(const RunComparison& comparison, const PairOptions& options, const WindowMetric& metric)
+{
+    auto spec = figure_spec(options.figure, options.out);
+    if (!spec)
+        return tl::unexpected(spec.error());
+    spec->method = method_of(
+        *comparison.baseline, {comparison.a.trace, comparison.b.trace},
+        fmt::format("{} per window of {} tokens, and per probe, paired by position", metric.title, options.window));
+    return write_figure(*spec, options.figure, options.out, [&](FigureSpec& figure) {
+        const ChartStyle style = figure.theme == ChartStyle::Theme::Dark ? ChartStyle::dark() : ChartStyle::light();
+        // The first colour is the baseline's, as in the window.
+        figure.drawing = compareFigure({.comparison = std::make_shared<RunComparison>(comparison),
+                                        .metric = &metric,
+                                        .window_tokens = options.window,
+                                        .margin = default_margin,
+                                        .extent = {},
+                                        .scale = {},
+                                        .colorA = style.runColor(1),
+                                        .colorB = style.runColor(2),
+                                        .baseline = {}});
+    });
+}
+
+Result<void> check_out(const PairOptions& options)
+{
+    if (options.out.empty())
+        return {};
+    const auto spec = figure_spec(options.figure, options.out);
+    return spec ? Result<void>() : tl::unexpected(spec.error());
+}
+#else
+Result<void> write_out(const RunComparison&, const PairOptions&, const WindowMetric&)
+{
+    return {};
+}
+
+Result<void> check_out(const PairOptions&)
+{
+    return {};
+}
+#endif
+
 int run_compare(const PairOptions& options)
 {
-    if (const auto ok = check_outputs(options.inputs(), {options.json, options.csv}); !ok)
+    // Asked before anything is computed: a wrong suffix should not cost minutes.
+    const auto metric = find_window_metric(options.metric);
+    if (!metric)
+        return ended(metric.error());
+    if (const auto ok = check_out(options); !ok)
+        return ended(ok.error());
+    if (const auto ok = check_outputs(options.inputs(), {options.json, options.csv, options.out}); !ok)
         return ended(ok.error());
     const ConsoleJob console;
     const auto compared = compare_runs(options, console.job());
@@ -57,6 +116,9 @@ int run_compare(const PairOptions& options)
                                   .engine = compared->engine,
                                   .engine_detail = compared->engine_detail,
                                   .notices = compared->notices};
+    if (!options.out.empty())
+        if (const auto written = write_out(comparison, options, **metric); !written)
+            return ended(written.error());
     if (const auto written = write_reports(report, options); !written)
         return ended(written.error());
     return exit_done;
@@ -77,6 +139,18 @@ void add_compare(CLI::App& app, int& exit_code)
     command->add_option("--csv", options->csv, "Write a row per probe that both runs have")
         ->check(not_empty())
         ->type_name("FILE");
+#if FLIPSCOPE_UI
+    command
+        ->add_option("--out", options->out,
+                     "Draw both runs, their difference and every probe into a file: .png, .svg, .pdf or .csv")
+        ->check(not_empty())
+        ->type_name("FILE");
+    command->add_option("--metric", options->metric, "What the windows of the drawing show; the names are export's")
+        ->check(not_empty())
+        ->capture_default_str()
+        ->type_name("NAME");
+    add_figure_options(*command, options->figure);
+#endif
     command->callback([options, &exit_code] { exit_code = run_compare(*options); });
 }
 

@@ -3,6 +3,8 @@
 #include "app/commands/commands.h"
 #include "app/commands/compare_runs.h"
 #include "app/commands/console.h"
+#include "app/commands/export_drawings.h"
+#include "app/commands/figure_output.h"
 #include "app/commands/option_checks.h"
 #include "core/analysis/heatmap.h"
 #include "core/base/file.h"
@@ -10,11 +12,11 @@
 #include "ui/charts/chart_style.h"
 #include "ui/charts/figure.h"
 
-#include <QApplication>
-
 #include <algorithm>
-#include <array>
+#include <fmt/ranges.h>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace flipscope {
@@ -27,25 +29,20 @@ struct ExportOptions : CompareOptions {
     std::string by = "window";
     std::string floor;
     std::string out;
-    std::string size; ///< empty = 1200 wide, as high as the runs need
-    std::string theme = "light";
-    int dpi = 96;
+    FigureOptions figure;
+    std::optional<std::int64_t> position;
+
+    bool drawn() const { return std::ranges::find(drawing_names(), chart) != drawing_names().end(); }
+    DrawingRequest drawing(const WindowMetric& metric_shown) const
+    {
+        return {chart, &metric_shown, window, position, figure.theme == "dark"};
+    }
 };
 
 int ended(const Error& error)
 {
     complain(error.message);
     return exit_code_of(error);
-}
-
-Result<QSize> parse_size(const std::string& text)
-{
-    const QStringList parts = QString::fromStdString(text).split(QLatin1Char('x'));
-    bool wide = false, high = false;
-    const QSize size(parts.value(0).toInt(&wide), parts.value(1).toInt(&high));
-    if (parts.size() != 2 || !wide || !high || size.isEmpty())
-        return fail(ErrorKind::Usage, "--size wants two numbers of pixels, as 1200x700, not \"{}\".", text);
-    return size;
 }
 
 FigureSpec::Chart chart_of(const std::string& name)
@@ -61,6 +58,7 @@ std::vector<std::string> chart_names()
     std::vector<std::string> names;
     for (const auto& [name, chart] : figureCharts())
         names.push_back(name);
+    names.insert(names.end(), drawing_names().begin(), drawing_names().end());
     return names;
 }
 
@@ -101,39 +99,29 @@ Result<void> fill(FigureSpec& spec, const Compared& compared, const WindowMetric
     return {};
 }
 
-/// Qt remarks on folders of a desktop session that nobody needs who exports a figure.
-void pass_on(QtMsgType type, const QMessageLogContext&, const QString& text)
-{
-    if (type != QtDebugMsg && !text.contains(QLatin1String("XDG_RUNTIME_DIR")) &&
-        !text.contains(QLatin1String("propagateSizeHints")))
-        complain(text.toStdString());
-}
-
 int run_export(ExportOptions options)
 {
     include_floor(options, options.floor);
     const auto metric = find_window_metric(metric_of(options));
     if (!metric)
         return ended(metric.error());
-    FigureSpec spec;
-    if (!options.size.empty()) {
-        const auto size = parse_size(options.size);
-        if (!size)
-            return ended(size.error());
-        spec.size = *size;
-    }
     if (probePlotOf(chart_of(options.chart)) && (!options.metric.empty() || options.by != "window"))
         return ended(Error{ErrorKind::Usage,
                            fmt::format("--metric and --by are for charts over windows (heatmap, flips, kl); the chart "
                                        "{} is about single probes.",
                                        options.chart)});
-    if ((*metric)->name == "dp_mean") // the one metric with a sign
-        spec.scale.map = QStringLiteral("vik");
-    spec.dpi = options.dpi;
-    spec.chart = chart_of(options.chart);
-    spec.theme = options.theme == "dark" ? ChartStyle::Theme::Dark : ChartStyle::Theme::Light;
+    if (options.drawn() && options.by != "window")
+        return ended(Error{ErrorKind::Usage, fmt::format("--by is for charts over windows (heatmap, flips, kl), not for "
+                                                         "the chart {}.",
+                                                         options.chart)});
     // Asked before anything is computed: a wrong suffix should not cost minutes.
-    if (const auto ok = checkFigure(spec, options.out); !ok)
+    auto spec = figure_spec(options.figure, options.out);
+    if (!spec)
+        return ended(spec.error());
+    if ((*metric)->name == "dp_mean") // the one metric with a sign
+        spec->scale.map = QStringLiteral("vik");
+    spec->chart = chart_of(options.chart);
+    if (const auto ok = check_drawing(options.drawing(**metric), options.runs.size()); !ok)
         return ended(ok.error());
     if (const auto ok = check_outputs(options.inputs(), {options.out}); !ok)
         return ended(ok.error());
@@ -146,23 +134,17 @@ int run_export(ExportOptions options)
         return exit_failed;
     for (const std::string& notice : compared->notices)
         complain(notice);
-    if (const auto ok = fill(spec, *compared, **metric, options.window, *parse_partition(options.by),
+    if (const auto ok = fill(*spec, *compared, **metric, options.window, *parse_partition(options.by),
                              options.floor.empty() ? -1 : compared->run_of(options.floor));
         !ok)
         return ended(ok.error());
-
-    // Drawing needs fonts, not a display: whatever platform the environment names, its absence must not end the
-    // program.
-    qputenv("QT_QPA_PLATFORM", "offscreen");
-    qInstallMessageHandler(pass_on);
-    std::array<char, 10> name{"flipscope"};
-    std::array<char*, 2> arguments{name.data(), nullptr};
-    int count = 1;
-    const QApplication application(count, arguments.data());
-    loadExportFonts();
-    if (options.size.empty()) // nobody asked for a height: many runs make the figure higher
-        spec.size.setHeight(std::max(spec.size.height(), figureMinimumHeight(spec)));
-    if (const auto written = exportFigure(spec, options.out); !written)
+    if (options.drawn()) {
+        auto drawing = make_drawing(options.drawing(**metric), *compared);
+        if (!drawing)
+            return ended(drawing.error());
+        spec->drawing = *drawing;
+    }
+    if (const auto written = write_figure(*spec, options.figure, options.out, [](FigureSpec&) {}); !written)
         return ended(written.error());
     return compared->problems.empty() ? exit_done : exit_failed;
 }
@@ -178,10 +160,18 @@ void add_export(CLI::App& app, int& exit_code)
         ->add_option("--chart", options->chart,
                      "What to draw: runs x windows (heatmap), a line per run over the windows (flips, kl), KL(P‖Q) at "
                      "every probe (position), its histogram and cumulative share (distribution), the baseline's margin "
-                     "against it (margin), top-1 agreement over the last window of tokens (agreement)")
+                     "against it (margin), top-1 agreement over the last window of tokens (agreement), two runs side "
+                     "by side (compare), the top tokens of one probe (probe), text of one or two runs in columns "
+                     "(tokens)")
         ->check(CLI::IsMember(chart_names()))
         ->capture_default_str()
         ->type_name(fmt::format("{}", fmt::join(chart_names(), "|")));
+    command
+        ->add_option("--position", options->position,
+                     "The probe that the charts probe and tokens are about (default: where the first run's KL(P‖Q) is "
+                     "largest)")
+        ->transform(whole_number(0, std::numeric_limits<std::int64_t>::max()))
+        ->type_name("TOKEN");
     command
         ->add_option("--metric", options->metric,
                      "What the chart shows: flip_rate, flips_above_margin, {kl_pq,kl_qp,js,tv}_"
@@ -200,17 +190,7 @@ void add_export(CLI::App& app, int& exit_code)
         ->required()
         ->check(not_empty())
         ->type_name("FILE");
-    command->add_option("--size", options->size, "Size in pixels at 96 dpi (default: 1200x700, higher for many runs)")
-        ->check(not_empty())
-        ->type_name("WxH");
-    command->add_option("--dpi", options->dpi, "Resolution of a PNG")
-        ->transform(whole_number(24, 1200))
-        ->capture_default_str()
-        ->type_name("N");
-    command->add_option("--theme", options->theme, "Colours of paper or of a dark screen")
-        ->check(CLI::IsMember({"light", "dark"}))
-        ->capture_default_str()
-        ->type_name("light|dark");
+    add_figure_options(*command, options->figure);
     command->callback([options, &exit_code] { exit_code = run_export(*options); });
 }
 

@@ -46,16 +46,15 @@ std::optional<std::string> side_key(const Trace& trace)
                        positions_key(trace));
 }
 
-/// Oldest entries go once the folder has grown beyond its limit; what cannot be removed stays.
-void prune(const fs::path& folder)
+struct Entry {
+    fs::file_time_type used;
+    std::uintmax_t size;
+    fs::path path;
+};
+
+std::vector<Entry> entries_in(const fs::path& folder)
 {
-    struct Entry {
-        fs::file_time_type used;
-        std::uintmax_t size;
-        fs::path path;
-    };
     std::vector<Entry> entries;
-    std::uintmax_t total = 0;
     std::error_code error;
     for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator();
          it.increment(error)) {
@@ -64,12 +63,27 @@ void prune(const fs::path& folder)
             continue;
         const auto size = it->file_size(gone);
         const auto used = it->last_write_time(gone);
-        if (gone)
-            continue;
-        entries.push_back({used, size, it->path()});
-        total += size;
+        if (!gone)
+            entries.push_back({used, size, it->path()});
     }
+    return entries;
+}
+
+std::uintmax_t size_of(const std::vector<Entry>& entries)
+{
+    std::uintmax_t total = 0;
+    for (const Entry& entry : entries)
+        total += entry.size;
+    return total;
+}
+
+/// Oldest entries go once the folder has grown beyond its limit; what cannot be removed stays.
+void prune(const fs::path& folder)
+{
+    std::vector<Entry> entries = entries_in(folder);
+    std::uintmax_t total = size_of(entries);
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+    std::error_code error;
     for (auto e = entries.begin(); e != entries.end() && total > cache_limit; ++e) {
         fs::remove(e->path, error);
         total -= e->size;
@@ -143,6 +157,18 @@ void TableCache::store(const std::string& key, const MetricsTable& table) const
         return;
     if (write_text(entry, table_to_bytes(table, key)))
         prune(folder_);
+}
+
+std::uintmax_t TableCache::size() const
+{
+    return size_of(entries_in(folder_));
+}
+
+void TableCache::clear() const
+{
+    std::error_code error;
+    for (const Entry& entry : entries_in(folder_))
+        fs::remove(entry.path, error);
 }
 
 } // namespace flipscope

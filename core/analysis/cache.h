@@ -4,6 +4,7 @@
 
 #include "core/analysis/metrics_table.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -24,6 +25,10 @@ public:
 
     std::optional<MetricsTable> load(const std::string& key) const;
     void store(const std::string& key, const MetricsTable& table) const;
+
+    const std::filesystem::path& folder() const { return folder_; }
+    std::uintmax_t size() const; ///< bytes of all entries
+    void clear() const;          ///< removes the entries, and nothing else that may be in the folder
 
 private:
     std::filesystem::path folder_;

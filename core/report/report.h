@@ -29,6 +29,8 @@ std::string position_csv(const ProbeChartData& data);
 std::string margin_csv(const ProbeChartData& data);
 std::string distribution_csv(const ProbeChartData& data);
 std::string agreement_csv(const ProbeChartData& data);
+/// The cells as a table that people paste into issues and model cards.
+std::string heatmap_markdown(const HeatmapGrid& grid);
 
 /// `flipscope info`.
 nlohmann::ordered_json info_json(const Trace& trace);

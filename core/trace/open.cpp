@@ -3,6 +3,7 @@
 #include "core/trace/open.h"
 
 #include "core/base/file.h"
+#include "core/session/session_file.h"
 #include "core/trace/flipscope_reader.h"
 #include "core/trace/hdf5.h"
 
@@ -16,6 +17,14 @@ const std::vector<TraceReader>& readers()
         flipscope_reader(),
     };
     return list;
+}
+
+std::string hdf5_version()
+{
+    const h5::Session lock;
+    unsigned major = 0, minor = 0, release = 0;
+    H5get_libversion(&major, &minor, &release);
+    return fmt::format("{}.{}.{}", major, minor, release);
 }
 
 Result<TracePtr> open_trace(const std::filesystem::path& path, const Job& job)
@@ -45,6 +54,9 @@ Result<TracePtr> open_trace(const std::filesystem::path& path, const Job& job)
     for (const auto& reader : readers())
         if (reader.recognises(path, head))
             return reader.open(path, job);
+    if (is_session(path))
+        return fail(ErrorKind::BadFormat,
+                    "{} is a Flipscope session, not a trace: open it in the window (flipscope {}).", name, name);
     return fail(ErrorKind::BadFormat,
                 "{} is not a trace: its content is of no kind that this version knows (a Flipscope trace is an HDF5 "
                 "file).",

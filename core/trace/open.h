@@ -23,6 +23,9 @@ struct TraceReader {
 
 const std::vector<TraceReader>& readers();
 
+/// Version of the HDF5 library that reads, as "1.10.8".
+std::string hdf5_version();
+
 /// Opens a trace of any supported kind. Never changes the file, nor holds a lock on it. Small data (ids, text,
 /// settings, positions) is read and checked here; rows stay in the file.
 Result<TracePtr> open_trace(const std::filesystem::path& path, const Job& job = {});

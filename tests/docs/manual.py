@@ -36,6 +36,8 @@ ours = {"info": {"--json"},
         "analyze": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## analyze")[1].split("### JSON")[0])),
         "compare": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## compare")[1].split("```json")[0])),
         "export": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## export")[1].split("## Environment")[0]))}
+if "export" not in call("--help"):  # a build without the window draws nothing
+    ours["compare"] -= {"--out", "--metric", "--size", "--dpi", "--theme"}
 for command, described in ours.items():
     if command not in call("--help"):
         continue  # a build without the window has no export

@@ -126,6 +126,75 @@ private slots:
         QCOMPARE(json["differences"][1]["high"].toDouble(-1), 0.0);
         QCOMPARE(json["n_worse"].toInt(-1), 0);
     }
+    void draws_without_a_display()
+    {
+        if (!flipscope({"--help"}).out.contains("export"))
+            QSKIP("This build has no window.");
+        const QTemporaryDir dir;
+        for (const char* suffix : {"png", "svg", "pdf", "csv"}) {
+            const QString out = dir.filePath(QStringLiteral("figure.") + suffix);
+            const Answer answer =
+                flipscope(pair("kv_q4_0", "w_q2_k", {"--out", out, "--window", "1024", "--metric", "kl_pq_mean"}));
+            QVERIFY2(answer.code == 0, answer.err);
+            QVERIFY(answer.err.isEmpty());
+            QVERIFY(QFileInfo(out).size() > 500);
+        }
+        QFile svg(dir.filePath("figure.svg")), numbers(dir.filePath("figure.csv"));
+        QVERIFY(svg.open(QIODevice::ReadOnly) && numbers.open(QIODevice::ReadOnly));
+        const QByteArray drawn = svg.readAll();
+        for (const char* words :
+             {"A · kv_q4_0", "B · w_q2_k", "B − A", "7 only in B", "p = 0.016", "circular block bootstrap"})
+            QVERIFY2(drawn.contains(words), words);
+        const QByteArray csv = numbers.readAll();
+        QCOMPARE(csv.count('\n'), 1 + 3 * 8);
+        QVERIFY(csv.contains("B − A,0,1024,kl_pq_mean_difference"));
+        QCOMPARE(flipscope(pair("kv_q4_0", "w_q2_k", {"--out", dir.filePath("a.gif")})).code, 2);
+        const Answer small =
+            flipscope(pair("kv_q4_0", "w_q2_k", {"--out", dir.filePath("a.png"), "--size", "800x300"}));
+        QCOMPARE(small.code, 2);
+        QVERIFY2(small.err.contains("at least"), small.err);
+    }
+    void a_probe_and_its_text_as_figures()
+    {
+        if (!flipscope({"--help"}).out.contains("export"))
+            QSKIP("This build has no window.");
+        const QTemporaryDir dir;
+        const auto figure = [&](const QString& chart, const QString& name, const QStringList& more = {}) {
+            return flipscope(QStringList{"export", samples + "baseline.h5", samples + "kv_q4_0.h5",
+                                         samples + "w_q2_k.h5", "--chart", chart, "--out", dir.filePath(name)} +
+                             more);
+        };
+        // The probabilities are those of the 80-bit reference.
+        QFile reference(FLIPSCOPE_TEST_DATA "/engine/w_q2_k.csv");
+        QVERIFY(reference.open(QIODevice::ReadOnly));
+        const QList<QByteArray> names = reference.readLine().trimmed().split(','),
+                                row = reference.readLine().trimmed().split(',');
+        const auto value = [&](const char* name) { return row[names.indexOf(name)]; };
+        const Answer probe = figure("probe", "probe.csv", {"--position", value("position")});
+        QVERIFY2(probe.code == 0, probe.err);
+        QFile csv(dir.filePath("probe.csv"));
+        QVERIFY(csv.open(QIODevice::ReadOnly));
+        int found = 0;
+        for (const QByteArray& line : csv.readAll().split('\n')) {
+            if (!line.startsWith(value("position") + ",w_q2_k," + value("argmax_p") + ","))
+                continue;
+            ++found;
+            const QList<QByteArray> cells = line.split(',');
+            QVERIFY(near(cells[cells.size() - 2].toDouble(), value("p_top").toDouble(), 1e-9));
+            QVERIFY(near(cells[cells.size() - 1].toDouble(), value("q_top").toDouble(), 1e-9));
+        }
+        QCOMPARE(found, 1);
+        for (const char* chart : {"probe", "tokens", "compare"}) {
+            const Answer drawn = figure(chart, QString(chart) + ".svg");
+            QVERIFY2(drawn.code == 0, drawn.err);
+            QVERIFY(QFileInfo(dir.filePath(QString(chart) + ".svg")).size() > 2000);
+        }
+        const Answer nowhere = figure("probe", "a.png", {"--position", "128"});
+        QCOMPARE(nowhere.code, 2);
+        QVERIFY2(nowhere.err.contains("127 and 255"), nowhere.err);
+        QCOMPARE(figure("heatmap", "a.png", {"--position", "127"}).code, 2);
+        QCOMPARE(figure("compare", "a.png", {samples + "flash_attn.h5"}).code, 2);
+    }
     void what_is_wrong_is_one_sentence()
     {
         const QString p = samples + "baseline.h5", a = samples + "kv_q4_0.h5";

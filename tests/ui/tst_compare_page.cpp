@@ -3,6 +3,7 @@
 // The compare page in the real window; its numbers are those of `flipscope compare --json`.
 #include "tests/ui/window_fixture.h"
 
+#include "ui/charts/compare_figure.h"
 #include "ui/charts/pair_scatter_view.h"
 #include "ui/models/worse_model.h"
 #include "ui/views/comparison_card.h"

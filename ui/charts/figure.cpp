@@ -94,7 +94,11 @@ public:
         m_lines =
             wrapped(figureCaption(spec), m_size.width() - 2 * chart_paint::margin, chart_paint::font(m_style, 10));
         const double caption = static_cast<double>(m_lines.size()) * caption_line + 2 * caption_gap - 4;
-        if (spec.chart == FigureSpec::Chart::Heatmap) {
+        if (spec.drawing) {
+            const QRectF area(0, 0, m_size.width(), m_size.height() - caption);
+            m_needed = static_cast<int>(std::ceil(spec.drawing->minimumHeight(area.width(), m_style) + caption));
+            spec.drawing->addTo(m_scene, area, m_style);
+        } else if (spec.chart == FigureSpec::Chart::Heatmap) {
             m_heatmap.emplace(&m_scene);
             m_heatmap->setStyle(m_style);
             m_heatmap->setMaximumRowHeight(140);
@@ -313,9 +317,12 @@ Result<void> exportFigure(const FigureSpec& spec, const std::filesystem::path& p
         return ok;
     const QString suffix = suffixOf(path);
     if (suffix == "csv"_L1)
-        return write_text(path, csvOf(spec));
+        return write_text(path, spec.drawing ? spec.drawing->csv() : csvOf(spec));
     loadExportFonts();
     Figure figure(spec);
+    if (spec.drawing && figure.minimumHeight() > spec.size.height())
+        return fail(ErrorKind::Usage, "A figure of {} × {} pixels has no room for this: make it at least {} high.",
+                    spec.size.width(), spec.size.height(), figure.minimumHeight());
     const std::size_t runs = probePlotOf(spec.chart) ? spec.probes.runs.size() : spec.grid.rows.size();
     if (figure.minimumHeight() > spec.size.height())
         return fail(ErrorKind::Usage,
@@ -323,7 +330,7 @@ Result<void> exportFigure(const FigureSpec& spec, const std::filesystem::path& p
                     "least {} high.",
                     spec.size.width(), spec.size.height(), runs, runs == 1 ? "run" : "runs", runs == 1 ? "it" : "them",
                     figure.minimumHeight());
-    const QString title = titleOf(spec);
+    const QString title = spec.drawing ? spec.drawing->title() : titleOf(spec);
     const QString description = figureCaption(spec).join(u'\n');
     const QByteArray bytes = suffix == "png"_L1   ? png(figure, spec, title, description)
                              : suffix == "svg"_L1 ? svg(figure, spec, title, description)

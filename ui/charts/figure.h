@@ -6,14 +6,17 @@
 #include "core/base/error.h"
 #include "core/report/method.h"
 #include "ui/charts/chart_style.h"
+#include "ui/charts/figure_drawing.h"
 #include "ui/charts/probe_plot.h"
 #include "ui/session/session.h"
 
 #include <QSize>
 #include <QString>
+#include <QStringList>
 #include <QVector>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,11 +36,13 @@ struct FigureSpec {
         Agreement,
     };
     Chart chart = Chart::Heatmap;
-    HeatmapGrid grid;      ///< charts over windows
-    ProbeChartData probes; ///< charts over single probes
+    std::shared_ptr<FigureDrawing> drawing; ///< drawn in place of `chart` where it is set
+    HeatmapGrid grid;                       ///< charts over windows
+    ProbeChartData probes;                  ///< charts over single probes
     ColourScale scale;
     QVector<QColor> runColors; ///< empty = ChartStyle::runColor
     std::vector<MethodLine> method;
+    QStringList notes; ///< what a person wrote about positions, for the caption
     ChartStyle::Theme theme = ChartStyle::Theme::Light;
     QSize size{1200, 700}; ///< pixels at 96 dpi, which is the figure's size on paper
     int dpi = 96;          ///< PNG only: more pixels for the same size

@@ -160,7 +160,11 @@ QStringList windowLines(const FigureSpec& spec)
 
 QStringList figureCaption(const FigureSpec& spec)
 {
-    QStringList lines = probePlotOf(spec.chart) ? probeLines(spec) : windowLines(spec);
+    QStringList lines = spec.drawing              ? spec.drawing->caption()
+                        : probePlotOf(spec.chart) ? probeLines(spec)
+                                                  : windowLines(spec);
+    if (!spec.notes.isEmpty())
+        lines << u"Notes: "_s + spec.notes.join(u" · "_s);
     QStringList stated, missing;
     for (const MethodLine& line : spec.method) {
         if (line.stated)

@@ -85,6 +85,15 @@ QVector<ColumnUnit> historyUnits(const RunComparison& comparison, const TokenTex
     return units;
 }
 
+void baselineOnTheLeft(QVector<ColumnUnit>& units)
+{
+    for (ColumnUnit& unit : units) {
+        unit.a = unit.a.section(QStringLiteral("⇒"), 0, 0);
+        unit.differs = unit.markB;
+        unit.markA = unit.markB = false;
+    }
+}
+
 QVector<ColumnUnit> continuationUnits(const ContinuationPair& pair, const TokenTexts& texts)
 {
     QVector<ColumnUnit> units;

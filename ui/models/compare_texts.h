@@ -15,6 +15,9 @@ namespace flipscope {
 /// shows what it would have said instead, as " arp⇒ run". Keys are token positions.
 QVector<ColumnUnit> historyUnits(const RunComparison& comparison, const TokenTexts& texts, qint64 start, qint64 end);
 
+/// Of one run beside the history as it is: `units` of a run beside itself.
+void baselineOnTheLeft(QVector<ColumnUnit>& units);
+
 /// Two continuations, token by token, differing ones beside each other. Keys are positions of A's tokens (or of the
 /// place where A has none).
 QVector<ColumnUnit> continuationUnits(const ContinuationPair& pair, const TokenTexts& texts);

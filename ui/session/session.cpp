@@ -284,8 +284,10 @@ void Session::closeAll()
     d->grids.clear();
     m_floor = -1;
     m_groupKey.clear();
-    m_windowChosen = true;
-    m_windowTokens = default_window_tokens;
+    m_windowChosen = m_firstWindow <= 0;
+    m_windowTokens = m_windowChosen ? default_window_tokens : m_firstWindow;
+    m_comparedA = m_comparedB = -1;
+    setBookmarks({});
     d->tracesChanged();
     m_path.reset();
     emit runsChanged();
@@ -415,6 +417,14 @@ void Session::setWindowTokens(qint64 tokens)
     m_windowChosen = false;
     d->useWindow(tokens);
     d->updateBanners();
+}
+
+void Session::setFirstWindow(qint64 tokens)
+{
+    const bool untouched = m_firstWindow <= 0 ? m_windowChosen : m_windowTokens == m_firstWindow;
+    m_firstWindow = std::max<qint64>(0, tokens);
+    if (untouched) // nobody chose another for this session
+        setWindowTokens(m_firstWindow);
 }
 
 void Session::setMetric(const QString& name)

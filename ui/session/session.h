@@ -5,6 +5,7 @@
 #include "core/analysis/analysis.h"
 #include "core/analysis/heatmap.h"
 #include "core/analysis/probe_chart.h"
+#include "core/session/session_file.h"
 #include "core/text/token_text.h"
 #include "core/trace/trace.h"
 #include "ui/session/drilldown.h"
@@ -116,6 +117,7 @@ public:
     TokenRange columnProbes(qint64 start) const;
     /// First token of the column that a probe at `position` is counted in.
     qint64 columnStart(qint64 position) const;
+    void setFirstWindow(qint64 tokens);  ///< what a session begins with; <= 0: chosen by the length of the history
     const WindowMetric& metric() const { return *m_metric; }
     void setMetric(const QString& name);
     bool windowChosen() const { return m_windowChosen; } ///< the session chose the size, not a person
@@ -130,10 +132,18 @@ public:
     /// The run whose difference from the baseline is no more than noise (a repeat, a second engine); null = none named.
     const SessionRun* floorRun() const { return run(m_floor); }
     void setFloor(int id); ///< -1 = none; the baseline cannot be it
+    const DrilldownPath& path() const { return m_path; }
     /// The two runs that are set side by side: those chosen, while they are open and not the baseline; else the first
     /// visible ones. Null where there are none.
     std::pair<const SessionRun*, const SessionRun*> comparedRuns() const;
     void setComparedRuns(int a, int b);
+
+    // --- notes and bookmarks: `run` is a session id; ascending by position ---
+    const std::vector<Bookmark>& bookmarks() const { return m_bookmarks; }
+    void setBookmarks(std::vector<Bookmark> bookmarks);
+    void addBookmark(const Bookmark& bookmark);
+    void setBookmarkText(int index, const QString& text);
+    void removeBookmark(int index);
 
     /// Refuses a file that is open here: inputs are never changed.
     Result<void> checkOutput(const QString& path) const;
@@ -149,15 +159,17 @@ public:
     /// Text of ids, from whichever open trace knows it.
     const TokenTexts& texts() const { return m_texts; }
     const std::vector<Banner>& banners() const { return m_banners; }
-    void dismiss(const Banner& banner);                     ///< not shown again in this session
-    QString engineNotice() const { return m_engineNotice; } ///< why it is not the GPU; "" = nothing to say
-    QString engineText() const { return m_engineText; }     ///< status line: "CPU (AVX3, 2 threads): no CUDA driver"
+    void tell(Banner::Level level, const QString& text, int run = -1); ///< a banner about something that happened
+    void dismiss(const Banner& banner);                                ///< not shown again in this session
+    QString engineNotice() const { return m_engineNotice; }            ///< why it is not the GPU; "" = nothing to say
+    QString engineText() const { return m_engineText; } ///< status line: "CPU (AVX3, 2 threads): no CUDA driver"
 
 signals:
     void runsChanged(); ///< any of: list, order, names, colours, states, tables, baseline
     void viewChanged(); ///< window size, metric or colour scale
     void rangeChanged();
     void comparedRunsChanged();
+    void bookmarksChanged();
     void bannersChanged();
     void engineChanged(); ///< engineText(), engineNotice()
     void busyChanged(bool busy);
@@ -169,12 +181,14 @@ private:
     Partition m_partition = Partition::Windows;
     const WindowMetric* m_metric;
     double m_margin = default_margin;
+    qint64 m_firstWindow = 0;
     bool m_windowChosen = true;
     ColourScale m_scale;
     TokenRange m_range;
     int m_floor = -1;
     QString m_groupKey;
     int m_comparedA = -1, m_comparedB = -1;
+    std::vector<Bookmark> m_bookmarks;
     DrilldownPath m_path;
     TokenTexts m_texts;
     std::vector<Banner> m_banners;

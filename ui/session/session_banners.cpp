@@ -93,6 +93,12 @@ void Session::Private::updateBanners()
     emit q->bannersChanged();
 }
 
+void Session::tell(Banner::Level level, const QString& text, int run)
+{
+    d->say(level, text, run);
+    d->updateBanners();
+}
+
 void Session::dismiss(const Banner& banner)
 {
     d->dismissed.insert(keyOf(banner));

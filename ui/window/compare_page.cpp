@@ -3,6 +3,7 @@
 #include "ui/window/compare_page.h"
 
 #include "core/report/method.h"
+#include "ui/charts/compare_figure.h"
 #include "ui/charts/heatmap_view.h"
 #include "ui/charts/pair_scatter_view.h"
 #include "ui/models/compare_texts.h"
@@ -26,24 +27,8 @@
 #include <QTreeWidget>
 
 #include <algorithm>
-#include <cmath>
 
 namespace flipscope {
-
-ColourScale differenceScale(const HeatmapGrid& difference)
-{
-    ColourScale scale;
-    scale.map = QStringLiteral("vik");
-    scale.automatic = false;
-    double most = 0;
-    for (const HeatmapRow& row : difference.rows)
-        for (const HeatmapCell& cell : row.cells)
-            if (cell.state == HeatmapCell::State::Value && std::isfinite(cell.value))
-                most = std::max(most, std::fabs(cell.value));
-    scale.high = most > 0 ? most : difference.metric.share ? 0.01 : 1e-3;
-    scale.low = -scale.high;
-    return scale;
-}
 
 void ComparePage::changeEvent(QEvent* event)
 {

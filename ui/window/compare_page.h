@@ -94,7 +94,4 @@ private:
     bool m_stale = true;      ///< something changed while the page was not looked at
 };
 
-/// The difference of a metric on a scale that is symmetric around 0: vik, as far out as the largest difference.
-ColourScale differenceScale(const HeatmapGrid& difference);
-
 } // namespace flipscope

@@ -119,6 +119,9 @@ QWidget* ComparePage::makeUpper()
     m_heatmap->setObjectName(QStringLiteral("compareHeatmap"));
     m_difference = new HeatmapView;
     m_difference->setObjectName(QStringLiteral("compareDifference"));
+    // High enough for no scroll bar: it would push the columns of one from above those of the other.
+    m_heatmap->setMinimumHeight(210);
+    m_difference->setMinimumHeight(140);
     auto* maps = new QSplitter(Qt::Vertical);
     maps->addWidget(m_heatmap);
     maps->addWidget(m_difference);

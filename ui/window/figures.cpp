@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/report/method.h"
 #include "core/report/report.h"
+#include "ui/models/notes_model.h"
 #include "ui/session/navigation.h"
 
 #include <QApplication>
@@ -30,6 +31,21 @@ const WindowMetric& metricFor(const Session& session, FigureSpec::Chart chart)
     return other ? **other : shown;
 }
 
+/// What `analyze` says, and what a person noted.
+nlohmann::ordered_json reportJson(const Session& session)
+{
+    nlohmann::ordered_json json = analysis_json(analysisOf(session));
+    json["notes"] = nlohmann::ordered_json::array();
+    for (const Bookmark& bookmark : session.bookmarks()) {
+        const SessionRun* run = session.run(bookmark.run);
+        json["notes"].push_back({{"position", bookmark.position},
+                                 {"run", run == nullptr ? nlohmann::ordered_json(nullptr)
+                                                        : nlohmann::ordered_json(run->name.toStdString())},
+                                 {"text", bookmark.text}});
+    }
+    return json;
+}
+
 } // namespace
 
 FigureSpec figureOf(const Session& session, FigureSpec::Chart chart, ChartStyle::Theme theme)
@@ -42,6 +58,7 @@ FigureSpec figureOf(const Session& session, FigureSpec::Chart chart, ChartStyle:
     spec.grid = cut_to(session.heatmap(metric), session.range());
     spec.probes = session.probeChart();
     spec.scale = session.colourScale();
+    spec.notes = noteLines(session);
     std::vector<TracePtr> traces;
     for (const SessionRun* run : session.visibleRuns()) {
         spec.runColors.append(ownColor(*run, style));
@@ -68,7 +85,9 @@ Result<void> writeNumbers(const Session& session, NumbersKind kind, const QStrin
     case NumbersKind::Probes:
         return write_text(file, probes_csv(analysisOf(session)));
     case NumbersKind::Json:
-        return write_text(file, json_text(analysis_json(analysisOf(session))));
+        return write_text(file, json_text(reportJson(session)));
+    case NumbersKind::Notes:
+        return write_text(file, notesCsv(session));
     }
     return {};
 }

@@ -13,9 +13,10 @@ namespace flipscope {
 FigureSpec figureOf(const Session& session, FigureSpec::Chart chart,
                     ChartStyle::Theme theme = ChartStyle::Theme::Light);
 
-enum class NumbersKind { Heatmap, Windows, Probes, Json };
+enum class NumbersKind { Heatmap, Windows, Probes, Json, Notes };
 
-/// Writes the numbers behind the views: cells, windows of all runs, probes of all runs, or the analysis as JSON.
+/// Writes the numbers behind the views: cells, windows of all runs, probes of all runs, the analysis as JSON (with the
+/// notes), or notes and bookmarks.
 Result<void> writeNumbers(const Session& session, NumbersKind kind, const QString& path);
 
 /// Puts the heatmap on the clipboard as a picture (light, twice the resolution of the screen) and as SVG.

@@ -2,13 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/help.h"
 
+#include "core/analysis/cache.h"
+#include "core/trace/open.h"
 #include "ui/session/session.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QCoreApplication>
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QFile>
 #include <QMessageBox>
+#include <QPushButton>
+#include <QScreen>
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
@@ -30,6 +36,9 @@ constexpr Key allKeys[] = {
     {"Ctrl+Shift+O", "open all traces of a folder"},
     {"Ctrl+1 … Ctrl+9", "the pages of the window"},
     {"Alt+1 … Alt+9", "open what was open before"},
+    {"Ctrl+S, Ctrl+Shift+S", "save the session, save it under another name"},
+    {"Ctrl+N", "another window"},
+    {"Ctrl+D", "bookmark the position that is looked at"},
     {"F5", "read the files again and compute what changed"},
     {"Esc", "stop what is being computed"},
     {"Ctrl+Shift+W", "close all traces"},
@@ -37,7 +46,7 @@ constexpr Key allKeys[] = {
     {"Enter", "go down: run, worst window, worst probe, token (anywhere: Ctrl+Enter)"},
     {"Backspace", "go up again"},
     {"Alt+Left, Alt+Right", "back and forward through what was looked at"},
-    {"N, P", "next and previous flip (Tokens)"},
+    {"N, P", "next and previous flip (Tokens), disagreement (texts of Compare)"},
     {"Ctrl+F, F3, Shift+F3", "find text, next and previous match (Tokens)"},
     {"Ctrl+G", "go to a token position (Tokens)"},
     {"Ctrl+B", "make the current run the baseline (Runs)"},
@@ -48,7 +57,10 @@ constexpr Key allKeys[] = {
     {"Ctrl+C", "copy the selected rows or the cell as text"},
     {"Ctrl+Shift+C", "copy the heatmap as a figure"},
     {"Ctrl+Shift+E", "export a figure"},
-    {"F1", "this page"},
+    {"Ctrl+Shift+P", "all commands, found by typing"},
+    {"Ctrl+,", "preferences"},
+    {"F1", "the manual's page about the view that is looked at"},
+    {"Ctrl+F1", "this page"},
 };
 
 QString manualHtml()
@@ -103,6 +115,17 @@ void showAbout(QWidget* parent, const Session& session)
     QString text = QStringLiteral("<h2>Flipscope %1</h2><p>%2</p><p><b>%3</b> %4</p>")
                        .arg(QStringLiteral(FLIPSCOPE_VERSION), tr("Shows where copies of a language model part ways."),
                             tr("Computing with:"), engine.toHtmlEscaped());
+    const auto cache = TableCache::of_user();
+    const QScreen* screen = parent->screen();
+    const QString diagnostics =
+        QStringLiteral(
+            "Flipscope %1, metrics version %2\nQt %3, Platform %4, scale %5\nHDF5 %6\nEngine: %7\nCache: %8\n")
+            .arg(QStringLiteral(FLIPSCOPE_VERSION))
+            .arg(metrics_version)
+            .arg(QLatin1String(qVersion()), QGuiApplication::platformName())
+            .arg(screen->devicePixelRatio())
+            .arg(QString::fromStdString(hdf5_version()), engine,
+                 cache ? QString::fromStdString(cache->folder().string()) : tr("none"));
     text += QStringLiteral("<p>%1</p><p>%2</p>")
                 .arg(tr("Qt %1, metrics version %2").arg(QLatin1String(qVersion())).arg(metrics_version),
                      tr("Free software under the GNU General Public License, version 3 or later; without warranty."));
@@ -112,6 +135,15 @@ void showAbout(QWidget* parent, const Session& session)
     box->setWindowTitle(tr("About Flipscope"));
     box->setTextFormat(Qt::RichText);
     box->setText(text);
+    box->setInformativeText(
+        tr("Charts are lettered in Inter (SIL Open Font License); colour maps are by Fabio Crameri and others "
+           "(licences beside them). Uses Qt and Qt Charts (GPL 3), HDF5, fmt, nlohmann-json, CLI11, Highway, xxHash, "
+           "tl::expected, zlib."));
+    box->setDetailedText(diagnostics);
+    auto* copy = box->addButton(tr("Copy &diagnostics"), QMessageBox::ActionRole);
+    QObject::connect(copy, &QAbstractButton::clicked, box,
+                     [diagnostics] { QApplication::clipboard()->setText(diagnostics); });
+    box->addButton(QMessageBox::Close);
     box->open();
 }
 

@@ -4,6 +4,7 @@
 
 #include "ui/models/heatmap_model.h"
 #include "ui/models/number_text.h"
+#include "ui/session/session_file.h"
 #include "ui/views/breadcrumb_bar.h"
 #include "ui/views/probe_panel.h"
 #include "ui/views/probe_table.h"
@@ -12,6 +13,7 @@
 #include "ui/window/heatmap_panel.h"
 #include "ui/window/job_indicator.h"
 #include "ui/window/page_stack.h"
+#include "ui/window/preferences.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/runs_panel.h"
 #include "ui/window/start_page.h"
@@ -39,7 +41,7 @@ namespace flipscope {
 
 namespace {
 
-constexpr int layoutVersion = 1; // raised when docks are added or renamed
+constexpr int layoutVersion = 2; // raised when docks are added or renamed
 const QString geometryKey = QStringLiteral("window/geometry");
 const QString layoutKey = QStringLiteral("window/layout");
 
@@ -65,6 +67,8 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Ses
     makeDocks();
     makeStatusBar();
     makeMenus();
+    m_firstLayout = saveState(0);
+    m_session->setFirstWindow(preferences::firstWindow());
     restoreLayout();
     m_docksShown.clear();
     for (QDockWidget* dock : std::as_const(m_docks))
@@ -137,10 +141,12 @@ void MainWindow::makeDocks()
                            Qt::BottomDockWidgetArea);
     auto* probes = addDock(tr("Probes, worst first"), QStringLiteral("probesDock"), new ProbeTable(m_session, nullptr),
                            Qt::BottomDockWidgetArea);
+    makeNotes();
     makeTable();
     auto* table = addDock(tr("Heatmap as a table"), QStringLiteral("tableDock"), m_table, Qt::BottomDockWidgetArea);
     tabifyDockWidget(tokens, probes);
     tabifyDockWidget(probes, table);
+    tabifyDockWidget(table, findChild<QDockWidget*>(QStringLiteral("notesDock")));
     table->hide();
     tokens->raise();
     probe->setMinimumWidth(280); // its tables read badly below that
@@ -201,7 +207,10 @@ void MainWindow::tableFollows()
 
 void MainWindow::openFiles(const QStringList& paths, const QString& baseline)
 {
-    if (!paths.isEmpty() || !baseline.isEmpty())
+    const auto session = std::find_if(paths.begin(), paths.end(), isSessionFile);
+    if (session != paths.end())
+        openSession(*session); // which names its own traces
+    else if (!paths.isEmpty() || !baseline.isEmpty())
         m_session->open(paths, baseline);
 }
 
@@ -210,6 +219,8 @@ void MainWindow::runsChanged()
     const auto& runs = m_session->runs();
     const SessionRun* base = m_session->baseline();
     showEmpty(base == nullptr);
+    if (base == nullptr && m_opener != nullptr && !m_opener->active())
+        m_sessionPath.clear(); // everything was closed
     m_tableModel->setGrid(m_session->heatmap());
     tableFollows();
     updateActions();
@@ -307,6 +318,7 @@ void MainWindow::saveLayout() const
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     saveLayout();
+    keepLastSession();
     m_session->cancel();
     event->accept();
 }

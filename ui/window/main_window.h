@@ -18,8 +18,10 @@ class BannerBar;
 class HeatmapModel;
 class HeatmapPanel;
 class JobIndicator;
+class NotesPanel;
 class PageStack;
 class RunsPanel;
+class SessionOpener;
 class StartPage;
 
 /// The window: one session, the views over it, and the menus.
@@ -36,7 +38,14 @@ public:
     BannerBar* bannerBar() const { return m_banners; }
     QTableView* heatmapTable() const { return m_table; }
 
+    /// Traces, folders, or a session file (which takes the place of what is open).
     void openFiles(const QStringList& paths, const QString& baseline = {});
+    SessionOpener* sessionOpener() const { return m_opener; }
+    const QString& sessionPath() const { return m_sessionPath; } ///< file of the session; empty = never saved
+    void openSession(const QString& path);
+    void openLastSession(); ///< that of the last time, where a person wants it back
+    MainWindow* newWindow();
+    void saveSessionTo(const QString& path);
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -57,6 +66,20 @@ private:
     void showEmpty(bool empty);
     void rememberFiles();
     void tellProblem(const Error& error);
+
+    // main_window_session.cpp
+    void makeSessionMenu(QMenu* file);
+    void makeNotes();
+    void saveSessionAs();
+    void keepLastSession() const;
+
+    // main_window_tools.cpp
+    void showCommands();
+    void showPreferences();
+    void showManualOfView();
+    QString pageOfManual() const;
+    void resetLayout();
+    void copyMarkdown();
 
     // heatmap as a table
     void makeTable();
@@ -88,7 +111,11 @@ private:
     BannerBar* m_banners = nullptr;
     HeatmapPanel* m_heatmap = nullptr;
     RunsPanel* m_runs = nullptr;
+    NotesPanel* m_notes = nullptr;
     JobIndicator* m_job = nullptr;
+    SessionOpener* m_opener = nullptr;
+    QString m_sessionPath;
+    QByteArray m_firstLayout; ///< of the docks, before anybody moved them
     HeatmapModel* m_tableModel = nullptr;
     QTableView* m_table = nullptr;
     QVector<QDockWidget*> m_docks;
@@ -102,7 +129,11 @@ private:
           *m_docksMenu = nullptr;
     QAction *m_sample = nullptr, *m_reload = nullptr, *m_verify = nullptr, *m_exportFigure = nullptr,
             *m_exportNumbers = nullptr, *m_copyFigure = nullptr, *m_closeAll = nullptr, *m_up = nullptr,
-            *m_down = nullptr, *m_back = nullptr, *m_forward = nullptr, *m_stop = nullptr;
+            *m_down = nullptr, *m_back = nullptr, *m_forward = nullptr, *m_stop = nullptr, *m_saveSession = nullptr,
+            *m_saveSessionAs = nullptr, *m_bookmark = nullptr, *m_copyMarkdown = nullptr;
 };
+
+/// Whether a file is a session, not a trace: by its content, or by its name where that is damaged.
+bool isSessionFile(const QString& path);
 
 } // namespace flipscope

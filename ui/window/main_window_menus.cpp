@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/charts/colormap.h"
 #include "ui/models/number_text.h"
+#include "ui/views/notes_panel.h"
 #include "ui/window/export_dialog.h"
 #include "ui/window/heatmap_panel.h"
 #include "ui/window/help.h"
@@ -67,6 +68,8 @@ void MainWindow::makeFileMenu()
     m_recentMenu->setObjectName(QStringLiteral("recentMenu"));
     connect(file, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
     file->addSeparator();
+    makeSessionMenu(file);
+    file->addSeparator();
     m_reload = add(file, tr("Re&load"), QStringLiteral("reload"), Qt::Key_F5);
     connect(m_reload, &QAction::triggered, m_session, &Session::reload);
     m_verify = add(file, tr("&Verify"), QStringLiteral("verify"));
@@ -82,6 +85,8 @@ void MainWindow::makeFileMenu()
     connect(m_exportNumbers, &QAction::triggered, this, &MainWindow::exportNumbers);
     m_copyFigure = add(file, tr("&Copy figure"), QStringLiteral("copyFigure"), Qt::CTRL | Qt::SHIFT | Qt::Key_C);
     connect(m_copyFigure, &QAction::triggered, this, &MainWindow::copyFigure);
+    m_copyMarkdown = add(file, tr("Copy as &Markdown table"), QStringLiteral("copyMarkdown"));
+    connect(m_copyMarkdown, &QAction::triggered, this, &MainWindow::copyMarkdown);
     file->addSeparator();
     m_closeAll = add(file, tr("Close &all"), QStringLiteral("closeAll"), Qt::CTRL | Qt::SHIFT | Qt::Key_W);
     connect(m_closeAll, &QAction::triggered, m_session, &Session::closeAll);
@@ -127,6 +132,8 @@ void MainWindow::makeViewMenu()
     m_docksMenu = view->addMenu(tr("&Panels"));
     for (QDockWidget* dock : std::as_const(m_docks))
         m_docksMenu->addAction(dock->toggleViewAction());
+    connect(add(view, tr("&Reset layout"), QStringLiteral("resetLayout")), &QAction::triggered, this,
+            &MainWindow::resetLayout);
     QMenu* theme = view->addMenu(tr("&Theme"));
     auto* themes = new QActionGroup(this);
     const auto addTheme = [&](const QString& text, const QString& name, ThemeChoice choice) {
@@ -142,6 +149,9 @@ void MainWindow::makeViewMenu()
     addTheme(tr("As the &system"), QStringLiteral("themeSystem"), ThemeChoice::System);
     addTheme(tr("&Light"), QStringLiteral("themeLight"), ThemeChoice::Light);
     addTheme(tr("&Dark"), QStringLiteral("themeDark"), ThemeChoice::Dark);
+    addTheme(tr("&High contrast"), QStringLiteral("themeContrast"), ThemeChoice::HighContrast);
+    connect(add(view, tr("Pre&ferences …"), QStringLiteral("preferences"), Qt::CTRL | Qt::Key_Comma),
+            &QAction::triggered, this, &MainWindow::showPreferences);
     connect(view, &QMenu::aboutToShow, this, &MainWindow::fillViewMenus);
     fillViewMenus();
 }
@@ -217,13 +227,20 @@ void MainWindow::makeGoMenu()
     connect(m_back, &QAction::triggered, &m_session->path(), &DrilldownPath::back);
     m_forward = add(go, tr("&Forward"), QStringLiteral("goForward"), Qt::ALT | Qt::Key_Right);
     connect(m_forward, &QAction::triggered, &m_session->path(), &DrilldownPath::forward);
+    go->addSeparator();
+    m_bookmark = add(go, tr("Book&mark here"), QStringLiteral("bookmarkHere"), Qt::CTRL | Qt::Key_D);
+    connect(m_bookmark, &QAction::triggered, m_notes, &NotesPanel::bookmarkHere);
 }
 
 void MainWindow::makeHelpMenu()
 {
     QMenu* help = menuBar()->addMenu(tr("&Help"));
-    connect(add(help, tr("&Keys and numbers"), QStringLiteral("manual"), QKeySequence::HelpContents),
-            &QAction::triggered, this, [this] { showManual(this); });
+    connect(add(help, tr("&Manual of this view"), QStringLiteral("manualPage"), QKeySequence::HelpContents),
+            &QAction::triggered, this, &MainWindow::showManualOfView);
+    connect(add(help, tr("&Commands …"), QStringLiteral("commandPalette"), Qt::CTRL | Qt::SHIFT | Qt::Key_P),
+            &QAction::triggered, this, &MainWindow::showCommands);
+    connect(add(help, tr("&Keys and numbers"), QStringLiteral("manual"), Qt::CTRL | Qt::Key_F1), &QAction::triggered,
+            this, [this] { showManual(this); });
     connect(add(help, tr("&About Flipscope"), QStringLiteral("about")), &QAction::triggered, this,
             [this] { showAbout(this, *m_session); });
 }
@@ -235,9 +252,9 @@ void MainWindow::updateActions()
     const bool sample = !sampleFiles().isEmpty();
     m_sample->setEnabled(sample);
     m_sample->setText(sample ? tr("Open &sample") : tr("Open &sample (not installed)"));
-    for (QAction* action : {m_reload, m_closeAll})
+    for (QAction* action : {m_reload, m_closeAll, m_saveSession, m_saveSessionAs})
         action->setEnabled(open);
-    for (QAction* action : {m_exportFigure, m_exportNumbers, m_copyFigure})
+    for (QAction* action : {m_exportFigure, m_exportNumbers, m_copyFigure, m_copyMarkdown})
         action->setEnabled(compared);
     m_verify->setEnabled(compared && !m_session->busy());
     m_stop->setEnabled(m_session->busy());
@@ -246,13 +263,15 @@ void MainWindow::updateActions()
     m_down->setEnabled(compared && path.place().depth() != Place::Depth::Token);
     m_back->setEnabled(path.canBack());
     m_forward->setEnabled(path.canForward());
+    m_bookmark->setEnabled(path.place().windowStart >= 0);
 }
 
 // --- what the menus do ---
 
 void MainWindow::chooseFiles()
 {
-    auto* dialog = new QFileDialog(this, tr("Open traces"), lastFolder(), tr("Traces (*.h5 *.hdf5);;All files (*)"));
+    auto* dialog = new QFileDialog(this, tr("Open traces"), lastFolder(),
+                                   tr("Traces and sessions (*.h5 *.hdf5 *.flipscope);;All files (*)"));
     dialog->setObjectName(QStringLiteral("openDialog"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFiles);
@@ -288,7 +307,7 @@ void MainWindow::openSet(const QStringList& paths)
     if (paths.isEmpty())
         return;
     m_session->closeAll();
-    m_session->open(paths);
+    openFiles(paths);
 }
 
 void MainWindow::otherWindowSize()
@@ -322,7 +341,8 @@ void MainWindow::exportNumbers()
     const QVector<Kind> kinds{{tr("Windows of all runs (*.csv)"), NumbersKind::Windows},
                               {tr("Probes of all runs (*.csv)"), NumbersKind::Probes},
                               {tr("Cells of the heatmap (*.csv)"), NumbersKind::Heatmap},
-                              {tr("All statistics as JSON (*.json)"), NumbersKind::Json}};
+                              {tr("All statistics as JSON (*.json)"), NumbersKind::Json},
+                              {tr("Notes and bookmarks (*.csv)"), NumbersKind::Notes}};
     QStringList filters;
     for (const Kind& kind : kinds)
         filters << kind.filter;

@@ -5,6 +5,7 @@
 #include "ui/charts/chart_style.h"
 #include "ui/window/display_check.h"
 #include "ui/window/main_window.h"
+#include "ui/window/preferences.h"
 #include "ui/window/theme.h"
 
 #include <QApplication>
@@ -27,12 +28,15 @@ int run_window(int& argc, char** argv, const WindowRequest& request)
     QLocale::setDefault(QLocale(QLocale::English)); // numbers on the screen look like those in files
     loadExportFonts();
     applyTheme(storedTheme());
+    preferences::applyEngine();
 
     MainWindow window;
     QStringList files;
     for (const std::string& file : request.files)
         files.append(QString::fromLocal8Bit(file.data(), static_cast<qsizetype>(file.size())));
     window.show();
+    if (files.isEmpty() && request.baseline.empty())
+        window.openLastSession();
     window.openFiles(files,
                      QString::fromLocal8Bit(request.baseline.data(), static_cast<qsizetype>(request.baseline.size())));
     return QApplication::exec();

@@ -47,21 +47,29 @@ QPalette darkPalette()
                        QColor(0x8b949e), QColor(0x4a90d0), QColor(0x0d1014));
 }
 
+QPalette contrastPalette()
+{
+    return makePalette(QColor(0x000000), QColor(0x000000), QColor(0x141414), QColor(0x1c1c1c), QColor(0xffffff),
+                       QColor(0xd0d0d0), QColor(0xffd60a), QColor(0x000000));
+}
+
+const QString names[] = {QStringLiteral("system"), QStringLiteral("light"), QStringLiteral("dark"),
+                         QStringLiteral("contrast")};
+
 } // namespace
 
 ThemeChoice storedTheme()
 {
     const QString name = QSettings().value(themeKey).toString();
-    return name == QLatin1String("light")  ? ThemeChoice::Light
-           : name == QLatin1String("dark") ? ThemeChoice::Dark
-                                           : ThemeChoice::System;
+    for (const ThemeChoice choice : {ThemeChoice::Light, ThemeChoice::Dark, ThemeChoice::HighContrast})
+        if (name == names[static_cast<int>(choice)])
+            return choice;
+    return ThemeChoice::System;
 }
 
 void storeTheme(ThemeChoice choice)
 {
-    QSettings().setValue(themeKey, choice == ThemeChoice::Light  ? QStringLiteral("light")
-                                   : choice == ThemeChoice::Dark ? QStringLiteral("dark")
-                                                                 : QStringLiteral("system"));
+    QSettings().setValue(themeKey, names[static_cast<int>(choice)]);
 }
 
 void applyTheme(ThemeChoice choice)
@@ -72,7 +80,9 @@ void applyTheme(ThemeChoice choice)
     if (QApplication::style()->name() != QLatin1String("fusion"))
         QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     const bool dark = choice == ThemeChoice::Dark || (choice == ThemeChoice::System && systemIsDark);
-    QApplication::setPalette(dark ? darkPalette() : lightPalette());
+    QApplication::setPalette(choice == ThemeChoice::HighContrast ? contrastPalette()
+                             : dark                              ? darkPalette()
+                                                                 : lightPalette());
 }
 
 bool paletteIsDark()

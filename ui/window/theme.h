@@ -6,8 +6,8 @@
 
 namespace flipscope {
 
-/// Whether the window is light or dark. System follows the desktop.
-enum class ThemeChoice { System, Light, Dark };
+/// Whether the window is light or dark. System follows the desktop. HighContrast: white and yellow on black.
+enum class ThemeChoice { System, Light, Dark, HighContrast };
 
 ThemeChoice storedTheme();           ///< what was chosen last; System at first
 void storeTheme(ThemeChoice choice); ///< for the next start

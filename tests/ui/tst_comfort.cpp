@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Commands, preferences, help, copies: through the real window; and that no widget is nameless to a screen reader.
+#include "tests/ui/window_fixture.h"
+
+#include "core/analysis/cache.h"
+#include "core/report/report.h"
+#include "ui/window/command_palette.h"
+#include "ui/window/figures.h"
+#include "ui/window/manual.h"
+#include "ui/window/page_stack.h"
+#include "ui/window/preferences.h"
+
+#include <QAbstractButton>
+#include <QAbstractItemView>
+#include <QAbstractSpinBox>
+#include <QAccessible>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSettings>
+#include <QSpinBox>
+#include <QTabBar>
+#include <QTextBrowser>
+
+using namespace flipscope;
+using namespace flipscope::test;
+
+class TestComfort : public WindowFixture {
+    Q_OBJECT
+
+    CommandPalette* palette()
+    {
+        action("commandPalette")->trigger();
+        return m_window->findChild<CommandPalette*>();
+    }
+    /// Widgets that a person can reach, and that have nothing to be announced by.
+    static QStringList nameless(QWidget* root)
+    {
+        QStringList found;
+        for (QWidget* widget : root->findChildren<QWidget*>()) {
+            const bool inner =
+                widget->objectName().startsWith(QLatin1String("qt_")) || qobject_cast<QScrollBar*>(widget) != nullptr ||
+                qobject_cast<QAbstractSpinBox*>(widget->parentWidget()) != nullptr ||
+                qobject_cast<QComboBox*>(widget->parentWidget()) != nullptr ||
+                qobject_cast<QLineEdit*>(widget->parentWidget()) != nullptr ||
+                qobject_cast<QTabBar*>(widget->parentWidget()) != nullptr || widget->inherits("QHeaderView") ||
+                widget->inherits("QDockWidgetTitleButton") || widget->inherits("QMenu") ||
+                widget->inherits("QComboBoxPrivateContainer") || widget->inherits("QTableCornerButton") ||
+                (widget->parentWidget() != nullptr && widget->parentWidget()->inherits("QTableView") &&
+                 qobject_cast<QAbstractButton*>(widget) != nullptr);
+            const bool speaks =
+                widget->focusPolicy() != Qt::NoFocus || qobject_cast<QAbstractButton*>(widget) != nullptr;
+            if (inner || !speaks || widget->inherits("QSplitterHandle") || widget->inherits("QStackedWidget"))
+                continue;
+            QAccessibleInterface* face = QAccessible::queryAccessibleInterface(widget);
+            const QString name = face != nullptr ? face->text(QAccessible::Name) : widget->accessibleName();
+            if (name.trimmed().isEmpty())
+                found << QStringLiteral("%1 %2 in %3")
+                             .arg(QLatin1String(widget->metaObject()->className()), widget->objectName(),
+                                  widget->parentWidget() != nullptr ? widget->parentWidget()->objectName() : QString());
+        }
+        return found;
+    }
+
+private slots:
+    void init() { setUp(); }
+    void cleanup() { tearDown(); }
+
+    void the_palette_does_what_is_typed()
+    {
+        openUsual();
+        CommandPalette* commands = palette();
+        QVERIFY(commands != nullptr && commands->isVisible());
+        QVERIFY(commands->list()->count() > 40);
+        QTest::keyClicks(commands->input(), "metric kl p99");
+        QVERIFY(commands->list()->count() >= 2 && commands->list()->count() < 6);
+        QTest::keyClick(commands->input(), Qt::Key_Return);
+        QCoreApplication::processEvents();
+        QCOMPARE(session().metric().name, std::string("kl_pq_p99"));
+        QVERIFY(!commands->isVisible());
+    }
+    void the_palette_shows_keys_and_what_cannot_be_done()
+    {
+        CommandPalette* commands = palette(); // nothing is open
+        QTest::keyClicks(commands->input(), "export figure");
+        QCOMPARE(commands->list()->count(), 1);
+        QVERIFY(commands->list()->item(0)->text().contains("Ctrl+Shift+E"));
+        QVERIFY(!commands->list()->item(0)->flags().testFlag(Qt::ItemIsEnabled));
+        QTest::keyClick(commands->input(), Qt::Key_Return);
+        QVERIFY(commands->isVisible()); // not done
+        commands->input()->clear();
+        QTest::keyClicks(commands->input(), "theme");
+        const int first = commands->list()->currentRow();
+        QTest::keyClick(commands->input(), Qt::Key_Down);
+        QCOMPARE(commands->list()->currentRow(), first + 1);
+        commands->reject();
+    }
+    void the_cache_is_seen_and_cleared()
+    {
+        const auto cache = TableCache::of_user();
+        QVERIFY(cache);
+        QDir().mkpath(QString::fromStdString(cache->folder().string()));
+        const auto put = [&](const char* name) {
+            QFile file(QString::fromStdString((cache->folder() / name).string()));
+            QVERIFY(file.open(QIODevice::WriteOnly));
+            file.write(QByteArray(5000, 'x'));
+        };
+        cache->clear();
+        put("aa.table");
+        put("mine.txt");
+        PreferencesDialog dialog(&session());
+        dialog.show();
+        QVERIFY(dialog.findChild<QLabel*>("preferencesCache")
+                    ->text()
+                    .contains(QString::fromStdString(cache->folder().string())));
+        QVERIFY(cache->size() == 5000);
+        QTest::mouseClick(dialog.findChild<QPushButton*>("preferencesClear"), Qt::LeftButton);
+        QVERIFY(cache->size() == 0);
+        QVERIFY(QFileInfo::exists(QString::fromStdString((cache->folder() / "mine.txt").string()))); // not ours
+        QVERIFY(!dialog.findChild<QPushButton*>("preferencesClear")->isEnabled());
+    }
+    void the_first_window_is_what_was_chosen()
+    {
+        action("preferences")->trigger();
+        auto* dialog = child<PreferencesDialog>("preferencesDialog");
+        QVERIFY(dialog != nullptr);
+        auto* box = dialog->findChild<QComboBox*>("preferencesWindow");
+        box->setCurrentIndex(box->findData(qint64(256)));
+        emit box->activated(box->currentIndex());
+        openUsual();
+        QCOMPARE(session().windowTokens(), 256);
+        session().closeAll();
+        openUsual();
+        QCOMPARE(session().windowTokens(), 256);
+        MainWindow other;
+        QCOMPARE(other.session()->windowTokens(), 256);
+        box->setCurrentIndex(0);
+        emit box->activated(0);
+        QCOMPARE(session().windowTokens(), 512); // chosen by the length again
+    }
+    void what_computes_is_told_by_the_environment()
+    {
+        QSettings().setValue("engine/choice", "cpu");
+        QSettings().setValue("engine/gpu", 2);
+        qunsetenv("CUDA_VISIBLE_DEVICES");
+        preferences::applyEngine();
+        QCOMPARE(qgetenv("FLIPSCOPE_ENGINE"), QByteArray("cpu"));
+        QCOMPARE(qgetenv("CUDA_VISIBLE_DEVICES"), QByteArray("2"));
+        qputenv("FLIPSCOPE_ENGINE", "reference"); // who set it wins
+        preferences::applyEngine();
+        QCOMPARE(qgetenv("FLIPSCOPE_ENGINE"), QByteArray("reference"));
+        qunsetenv("FLIPSCOPE_ENGINE");
+        qunsetenv("CUDA_VISIBLE_DEVICES");
+        QSettings().remove("engine");
+    }
+    void high_contrast_is_black_and_white()
+    {
+        applyTheme(ThemeChoice::HighContrast);
+        const QPalette p = QGuiApplication::palette();
+        QCOMPARE(p.color(QPalette::Window), QColor(Qt::black));
+        QCOMPARE(p.color(QPalette::WindowText), QColor(Qt::white));
+        storeTheme(ThemeChoice::HighContrast);
+        QVERIFY(storedTheme() == ThemeChoice::HighContrast);
+    }
+    void the_layout_comes_back()
+    {
+        openUsual();
+        auto* dock = child<QDockWidget>("tokensDock");
+        dock->setFloating(true);
+        child<QDockWidget>("probeDock")->hide();
+        action("resetLayout")->trigger();
+        QVERIFY(!dock->isFloating() && dock->isVisible());
+        QVERIFY(child<QDockWidget>("probeDock")->isVisible());
+        QVERIFY(!child<QDockWidget>("notesDock")->isVisible());
+    }
+    void a_markdown_table_of_the_cells()
+    {
+        openUsual();
+        action("copyMarkdown")->trigger();
+        const QStringList lines = QApplication::clipboard()->text().trimmed().split('\n');
+        QCOMPARE(lines.size(), 2 + 2 + 3);
+        QVERIFY(lines[0].startsWith("Flip rate"));
+        QCOMPARE(lines[2].count('|'), 1 + 1 + 8);
+        QVERIFY2(lines[4].startsWith("| early | 0.0 % | 0.0 % | 31.2 % |"), qPrintable(lines[4])); // 5 of 16
+        m_window->pages()->showPage("comparePage");
+        action("copyMarkdown")->trigger();
+        QVERIFY(QApplication::clipboard()->text().contains("| only A | 5 |"));
+    }
+    void f1_is_about_what_is_looked_at()
+    {
+        openUsual();
+        action("manualPage")->trigger();
+        auto* text = child<QTextBrowser>("manualText");
+        QVERIFY(text != nullptr && text->source().fileName() == "window.md");
+        m_window->pages()->showPage("comparePage");
+        action("manualPage")->trigger();
+        QCOMPARE(text->source().fileName(), QStringLiteral("compare.md"));
+        QVERIFY(text->toPlainText().contains("McNemar"));
+        for (const QString& page : QDir(manualFolder()).entryList({"*.md"}))
+            QVERIFY2(showManualPage(m_window.get(), page), qPrintable(page));
+        QVERIFY(!showManualPage(m_window.get(), "no-such-page.md"));
+    }
+    void about_has_what_a_report_needs()
+    {
+        action("about")->trigger();
+        auto* about = child<QMessageBox>("about");
+        QVERIFY(about != nullptr);
+        for (const char* words : {"Qt", "HDF5", "Inter", "GNU General Public License", "Platform"})
+            QVERIFY2(about->informativeText().contains(words) || about->text().contains(words) ||
+                         about->detailedText().contains(words),
+                     words);
+        about->close();
+    }
+    void every_widget_has_a_name()
+    {
+        openUsual();
+        QCOMPARE(nameless(m_window.get()), QStringList());
+        m_window->pages()->showPage("comparePage");
+        QCOMPARE(nameless(m_window.get()), QStringList());
+        for (const char* name :
+             {"exportFigure", "preferences", "commandPalette", "manual", "manualPage", "saveSessionAs"}) {
+            const auto before = m_window->findChildren<QDialog*>();
+            action(name)->trigger();
+            for (QDialog* dialog : m_window->findChildren<QDialog*>())
+                if (!before.contains(dialog)) {
+                    if (!dialog->inherits("QFileDialog")) // Qt's own
+                        QCOMPARE(nameless(dialog), QStringList());
+                    delete dialog;
+                }
+        }
+    }
+};
+
+FLIPSCOPE_GUI_TEST(TestComfort)
+#include "tst_comfort.moc"

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/compare.h"
+#include "ui/charts/figure_drawing.h"
+#include "ui/session/session.h"
+
+#include <memory>
+
+namespace flipscope {
+
+/// What the figure of two runs shows.
+struct CompareFigureSpec {
+    std::shared_ptr<const RunComparison> comparison;
+    const WindowMetric* metric = nullptr;
+    std::int64_t window_tokens = default_window_tokens;
+    double margin = default_margin;
+    HistoryExtent extent;
+    ColourScale scale; ///< of the two runs; the difference has its own
+    QColor colorA, colorB;
+    std::string baseline; ///< name as shown; empty = the trace's own
+};
+
+/// The page that compares two runs, as a figure: windows of both on one scale, their difference, every probe of A
+/// against that of B, and the paired statistics.
+std::shared_ptr<FigureDrawing> compareFigure(CompareFigureSpec spec);
+
+/// A scale that is symmetric around 0: vik, as far out as the largest difference.
+ColourScale differenceScale(const HeatmapGrid& difference);
+
+} // namespace flipscope

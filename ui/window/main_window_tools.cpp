@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Commands, preferences, layout, copies, help.
+#include "core/report/report.h"
+#include "ui/views/comparison_card.h"
+#include "ui/window/command_palette.h"
+#include "ui/window/compare_page.h"
+#include "ui/window/figures.h"
+#include "ui/window/help.h"
+#include "ui/window/main_window.h"
+#include "ui/window/manual.h"
+#include "ui/window/page_stack.h"
+#include "ui/window/preferences.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QDockWidget>
+#include <QFileInfo>
+#include <QMenu>
+#include <QStatusBar>
+
+namespace flipscope {
+
+namespace {
+
+bool isInside(const QWidget* widget, const QWidget* ancestor)
+{
+    return widget != nullptr && ancestor != nullptr && (widget == ancestor || ancestor->isAncestorOf(widget));
+}
+
+} // namespace
+
+/// The manual's page about the view that has the focus, else about the page of the centre.
+QString MainWindow::pageOfManual() const
+{
+    const QWidget* focus = QApplication::focusWidget();
+    if (isInside(focus, findChild<QDockWidget*>(QStringLiteral("notesDock"))))
+        return QStringLiteral("sessions.md");
+    const QString page = m_pages->current().remove(QStringLiteral("Page")).toLower() + QStringLiteral(".md");
+    const bool known = m_pages->isVisible() && QFileInfo::exists(manualFolder() + QLatin1Char('/') + page);
+    return known ? page : QStringLiteral("window.md");
+}
+
+void MainWindow::showManualOfView()
+{
+    if (!showManualPage(this, pageOfManual()))
+        showManual(this); // the pages are not installed: what the program itself knows
+}
+
+void MainWindow::showCommands()
+{
+    auto* commands = new CommandPalette(this);
+    commands->setAttribute(Qt::WA_DeleteOnClose);
+    commands->open();
+}
+
+void MainWindow::showPreferences()
+{
+    auto* dialog = new PreferencesDialog(m_session, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+void MainWindow::resetLayout()
+{
+    restoreState(m_firstLayout, 0);
+    m_arranged = false;
+    arrangeDocks();
+    m_docksShown.clear();
+    for (QDockWidget* dock : std::as_const(m_docks))
+        if (!dock->isHidden())
+            m_docksShown.append(dock);
+    if (m_empty) // the start page has none
+        for (QDockWidget* dock : std::as_const(m_docks))
+            dock->hide();
+}
+
+void MainWindow::copyMarkdown()
+{
+    const auto* page = qobject_cast<ComparePage*>(m_pages->page(m_pages->current()));
+    const QString text = page != nullptr && page->comparison() != nullptr
+                             ? page->card()->markdown()
+                             : QString::fromStdString(heatmap_markdown(m_session->heatmap()));
+    QApplication::clipboard()->setText(text);
+    statusBar()->showMessage(tr("The table is on the clipboard, as Markdown"), 4000);
+}
+
+} // namespace flipscope
