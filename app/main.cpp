@@ -67,6 +67,7 @@ int run_program(int argc, char** argv)
     add_info(app, exit_code);
     add_analyze(app, exit_code);
     add_compare(app, exit_code);
+    add_toolcalls(app, exit_code);
 #if FLIPSCOPE_UI
     add_export(app, exit_code);
 #endif

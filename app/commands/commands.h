@@ -18,6 +18,7 @@ enum ExitCode : int {
 void add_info(CLI::App& app, int& exit_code);
 void add_analyze(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
+void add_toolcalls(CLI::App& app, int& exit_code);
 #if FLIPSCOPE_UI
 void add_export(CLI::App& app, int& exit_code);
 #endif

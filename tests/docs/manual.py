@@ -35,6 +35,7 @@ def check(condition, sentence):
 ours = {"info": {"--json"},
         "analyze": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## analyze")[1].split("### JSON")[0])),
         "compare": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## compare")[1].split("```json")[0])),
+        "toolcalls": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## toolcalls")[1].split("```json")[0])),
         "export": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## export")[1].split("## Environment")[0]))}
 if "export" not in call("--help"):  # a build without the window draws nothing
     ours["compare"] -= {"--out", "--metric", "--size", "--dpi", "--theme"}
@@ -85,6 +86,14 @@ with tempfile.TemporaryDirectory() as folder:
     example = json.loads(re.search(r"```json\n(.*?)```", manual["command-line"].split("## compare")[1], re.S).group(1))
     call("compare", samples / "baseline.h5", samples / "kv_q4_0.h5", samples / "w_q2_k.h5", "--json", f"{folder}/c.json")
     compare(example, json.load(open(f"{folder}/c.json", encoding="utf-8")), "compare: ")
+    call("toolcalls", samples / "baseline.h5", samples / "kv_q4_0.h5", "--json", f"{folder}/t.json")
+    compare(json.loads(re.search(r"```json\n(.*?)```", manual["command-line"].split("## toolcalls")[1], re.S).group(1)),
+            json.load(open(f"{folder}/t.json", encoding="utf-8")), "")
+    # Dialects: the error for a wrong one lists them all.
+    done = subprocess.run([program, "toolcalls", "a", "b", "--dialect", "none"], capture_output=True, text=True)
+    check(done.returncode == 2, "a dialect that does not exist is no wrong usage")
+    for name in done.stderr.split("there are auto, ")[1].rstrip(".\n").split(", "):
+        check(f"`{name}`" in manual["tool-calls"], f"tool-calls.md says nothing of {name}")
     # Metrics of windows: export takes every name that metrics.md lists.
     table = manual["metrics"].split("What a heatmap or a chart can show")[1].split("## Which probes")[0]
     names = sorted(set(re.findall(r"`([a-z0-9_]+)`", table)) - {"kl_pq", "dp"})
