@@ -37,6 +37,13 @@ struct HeatmapRow {
     std::string group = {}; ///< what rows beside each other have in common: "kv_cache_dtype: q4_0"; empty = not grouped
 };
 
+/// A tool call of the forced history and what became of it where the runs were left to write it themselves.
+struct CallMark {
+    std::int64_t start = 0; ///< token position where the call of the history begins
+    bool broken = false;    ///< in at least one run
+    std::string text;       ///< a line for each run: "kv_q4_0: argument differs"
+};
+
 /// What a heatmap draws, an accessible table shows and a CSV file holds: one model for all three.
 struct HeatmapGrid {
     WindowMetric metric;
@@ -48,6 +55,7 @@ struct HeatmapGrid {
     std::vector<Piece> pieces;              ///< segments and turns: per column
     std::vector<HeatmapRow> rows;
     std::vector<Span> spans; ///< segments and tool calls of the history, drawn under the axis
+    std::vector<CallMark> marks;            ///< of calls among the spans, by start; empty = not known
 };
 
 /// The columns that have a position in `range`; all of them where it has no end, or where none has.

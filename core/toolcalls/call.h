@@ -70,7 +70,7 @@ struct CallPart {
 struct Call {
     CallStatus status = CallStatus::Good;
     ByteRange bytes; ///< from the opening to the closing delimiter, both included
-    TokenRange tokens;
+    StreamRange tokens;
     ByteRange name_bytes;
     std::vector<CallPart> parts; ///< name, keys and values in the order of the text; they do not overlap
     /// As the dialect's own format demands, and as the most lenient known parsers take it. Both are filled as far as

@@ -55,7 +55,7 @@ std::vector<ByteRange> turns_of(const TokenStream& stream, const Dialect& dialec
         written.push_back({0, stream.bytes.size()});
     for (const ByteRange& stretch : written) {
         std::size_t begin = stretch.begin;
-        const TokenRange tokens = stream.tokens_of(stretch);
+        const StreamRange tokens = stream.tokens_of(stretch);
         for (std::size_t t = tokens.begin; t < tokens.end; ++t)
             if (is_end(stream.token(t))) {
                 add(begin, std::max(begin, stream.starts[t]));

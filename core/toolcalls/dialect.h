@@ -50,7 +50,7 @@ struct Section {
     enum class Kind : std::uint8_t { Thinking, Prose, Call };
     Kind kind = Kind::Prose;
     ByteRange bytes;
-    TokenRange tokens;
+    StreamRange tokens;
     std::size_t call = 0; ///< Kind::Call: index into Recognised::calls
 };
 

@@ -27,7 +27,7 @@ std::size_t TokenStream::token_at(std::size_t byte) const
     return static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), byte) - starts.begin()) - 1;
 }
 
-TokenRange TokenStream::tokens_of(ByteRange range) const
+StreamRange TokenStream::tokens_of(ByteRange range) const
 {
     const std::size_t first = token_at(range.begin);
     return {first, range.empty() ? first : token_at(range.end - 1) + 1};

@@ -26,11 +26,11 @@ struct ByteRange {
 };
 
 /// Half-open range of tokens of one TokenStream, counted from its first token.
-struct TokenRange {
+struct StreamRange {
     std::size_t begin = 0, end = 0;
 
     bool empty() const { return end <= begin; }
-    bool operator==(const TokenRange&) const = default;
+    bool operator==(const StreamRange&) const = default;
 };
 
 /// The markers of all dialects (as "<tool_call>") that are one token in a vocabulary. The same letters typed as prose
@@ -68,7 +68,7 @@ struct TokenStream {
     /// The token that holds a byte; size() for the end of the text.
     std::size_t token_at(std::size_t byte) const;
     /// All tokens of which a byte lies in `range`.
-    TokenRange tokens_of(ByteRange range) const;
+    StreamRange tokens_of(ByteRange range) const;
     /// Whether `range` is exactly one token.
     bool is_one_token(ByteRange range) const;
 };

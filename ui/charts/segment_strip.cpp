@@ -103,6 +103,31 @@ QRectF barOf(const QRectF& rect, const HeatmapGrid& grid, const Span& span)
     return {left, rect.top(), right - left, bar_height};
 }
 
+/// What became of a call; null where nothing is known. A mark is where the call's own text begins: some tokens into its
+/// span, or the opening tag before it.
+const CallMark* markOf(const HeatmapGrid& grid, const Span& span)
+{
+    const auto mark = std::lower_bound(grid.marks.begin(), grid.marks.end(), span.start - 4,
+                                       [](const CallMark& m, std::int64_t start) { return m.start < start; });
+    return mark != grid.marks.end() && mark->start < span.end ? &*mark : nullptr;
+}
+
+bool isBroken(const HeatmapGrid& grid, const Span& span)
+{
+    const CallMark* mark = markOf(grid, span);
+    return mark != nullptr && mark->broken;
+}
+
+/// A cross, so that a broken call is told from a whole one without its colour.
+void paintCross(QPainter& p, const QPointF& c, const ChartStyle& style)
+{
+    const bool dark = style.theme == ChartStyle::Theme::Dark;
+    p.setRenderHint(QPainter::Antialiasing, true);
+    p.setPen(QPen(dark ? QColor(255, 138, 92) : QColor(179, 38, 30), 2.2, Qt::SolidLine, Qt::RoundCap));
+    p.drawLine(c + QPointF(-3.6, -3.6), c + QPointF(3.6, 3.6));
+    p.drawLine(c + QPointF(-3.6, 3.6), c + QPointF(3.6, -3.6));
+}
+
 QPainterPath diamond(const QPointF& c, double r)
 {
     QPainterPath path;
@@ -162,11 +187,16 @@ void paint(QPainter& p, const QRectF& rect, const HeatmapGrid& grid, const Chart
         if (!drawn(span) || !isCall(span) || !inside(grid, span))
             continue;
         const double x = std::clamp(xOf(rect, grid, span.start), rect.left() + 5, rect.right() - 5);
+        const QPointF centre(x, rect.top() + marksTop(grid) + 7);
+        if (isBroken(grid, span)) {
+            paintCross(p, centre, style);
+            continue;
+        }
         if (x - last < 1)
             continue;
         last = x;
         p.setRenderHint(QPainter::Antialiasing, true);
-        p.fillPath(diamond({x, rect.top() + marksTop(grid) + 7}, 4.5), style.text);
+        p.fillPath(diamond(centre, 4.5), style.text);
     }
 }
 
@@ -200,6 +230,8 @@ QString toolTip(const QRectF& rect, const HeatmapGrid& grid, const QPointF& poin
         label = label.left(240) + u"…"_s;
     if (!label.isEmpty())
         text += u'\n' + label;
+    if (const CallMark* mark = marks ? markOf(grid, *found) : nullptr)
+        text += u'\n' + chart_text::qstr(mark->text);
     return text;
 }
 
@@ -215,6 +247,9 @@ QStringList kinds(const HeatmapGrid& grid)
     }
     if (anyCall(grid))
         found << u"tool_call"_s;
+    if (std::any_of(grid.spans.begin(), grid.spans.end(),
+                    [&](const Span& s) { return drawn(s) && isCall(s) && isBroken(grid, s); }))
+        found << u"broken_call"_s;
     return found;
 }
 
@@ -223,6 +258,8 @@ void paintSwatch(QPainter& p, const QRectF& rect, const QString& kind, const Cha
     p.setRenderHint(QPainter::Antialiasing, true);
     if (kind == "tool_call"_L1)
         p.fillPath(diamond(rect.center(), 4.5), style.text);
+    else if (kind == "broken_call"_L1)
+        paintCross(p, rect.center(), style);
     else if (kind == "thinking"_L1)
         p.fillRect(QRectF(rect.left(), rect.center().y() - 2, rect.width(), 4), fillOf("thinking", style));
     else
@@ -231,7 +268,7 @@ void paintSwatch(QPainter& p, const QRectF& rect, const QString& kind, const Cha
 
 QString kindWords(const QString& kind)
 {
-    return kind == "tool_call"_L1 ? u"tool call"_s : kind;
+    return kind == "tool_call"_L1 ? u"tool call"_s : kind == "broken_call"_L1 ? u"broken tool call"_s : kind;
 }
 
 } // namespace flipscope::segment_strip

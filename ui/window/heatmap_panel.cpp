@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/call_results.h"
 #include "ui/window/heatmap_panel.h"
 
 #include "ui/charts/heatmap_view.h"
@@ -65,7 +66,9 @@ void HeatmapPanel::applyStyle()
 
 void HeatmapPanel::updateGrid()
 {
-    m_heatmap->setGrid(cut_to(m_session->heatmap(), m_session->range()), m_session->colourScale());
+    HeatmapGrid grid = cut_to(m_session->heatmap(), m_session->range());
+    grid.marks = CallResults::of(m_session)->marks();
+    m_heatmap->setGrid(grid, m_session->colourScale());
     m_charts->refresh();
     followPath();
 }

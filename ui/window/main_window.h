@@ -91,6 +91,7 @@ private:
     void makeFileMenu();
     void makeViewMenu();
     void makeGoMenu();
+    void goToBrokenCall();
     void makeHelpMenu();
     void fillRecent();
     void fillViewMenus();

@@ -11,6 +11,7 @@
 #include "ui/window/samples.h"
 #include "ui/window/start_page.h"
 #include "ui/window/theme.h"
+#include "ui/window/tool_calls_page.h"
 #include "ui/window/view_controls.h"
 
 #include <QActionGroup>
@@ -211,6 +212,19 @@ void MainWindow::fillViewMenus()
             &ViewControls::editLimits);
 }
 
+/// From anywhere to the page of tool calls; there, to the next one.
+void MainWindow::goToBrokenCall()
+{
+    if (m_session->runs().empty())
+        return;
+    const bool there = m_pages->current() == QLatin1String("toolCallsPage");
+    m_pages->showPage(QStringLiteral("toolCallsPage"));
+    auto* page = qobject_cast<ToolCallsPage*>(m_pages->page(QStringLiteral("toolCallsPage")));
+    if (there)
+        page->nextBroken();
+    page->table()->setFocus();
+}
+
 void MainWindow::makeGoMenu()
 {
     QMenu* go = menuBar()->addMenu(tr("&Go"));
@@ -222,6 +236,8 @@ void MainWindow::makeGoMenu()
     connect(m_down, &QAction::triggered, m_heatmap, &HeatmapPanel::goDown);
     m_up = add(go, tr("&Up"), QStringLiteral("goUp"), Qt::Key_Backspace);
     connect(m_up, &QAction::triggered, &m_session->path(), &DrilldownPath::up);
+    connect(add(go, tr("Next broken &tool call"), QStringLiteral("goBrokenCall"), Qt::Key_T), &QAction::triggered, this,
+            &MainWindow::goToBrokenCall);
     go->addSeparator();
     m_back = add(go, tr("&Back"), QStringLiteral("goBack"), Qt::ALT | Qt::Key_Left);
     connect(m_back, &QAction::triggered, &m_session->path(), &DrilldownPath::back);

@@ -35,5 +35,6 @@ QIcon lineIcon(std::function<void(QPainter&)> paint);
 // One function a page:
 PageKind overviewPage();
 PageKind comparePage();
+PageKind toolCallsPage();
 
 } // namespace flipscope

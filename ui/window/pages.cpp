@@ -68,7 +68,7 @@ PageKind overviewPage()
 
 QVector<PageKind> pageKinds()
 {
-    return {overviewPage(), comparePage()};
+    return {overviewPage(), comparePage(), toolCallsPage()};
 }
 
 } // namespace flipscope
