@@ -3,7 +3,11 @@
 #include "core/base/hash.h"
 
 #include <fmt/format.h>
+#ifdef FLIPSCOPE_XXHASH_DISPATCH
+#include <xxh_x86dispatch.h> // the same functions, for the widest vectors of this processor
+#else
 #include <xxhash.h>
+#endif
 
 namespace flipscope {
 
