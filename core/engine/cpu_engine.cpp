@@ -14,6 +14,16 @@ namespace flipscope {
 
 namespace {
 
+const std::byte* baseline_row(const PairBlock& block, std::int64_t row)
+{
+    return block.baseline.data + row * block.baseline.stride;
+}
+
+const std::byte* run_row(const PairBlock& block, std::int64_t row)
+{
+    return block.run.data + row * block.run.stride;
+}
+
 class CpuEngine final : public Engine {
 public:
     explicit CpuEngine(int threads)
@@ -27,17 +37,28 @@ public:
         return fmt::format("{}, {} thread{}", cpu_vector_name(), threads_, threads_ == 1 ? "" : "s");
     }
 
+    int workers() const override { return threads_; }
+    std::unique_ptr<Engine> worker() const override { return std::make_unique<CpuEngine>(1); }
+
     Result<void> compute(const PairBlock& block, std::span<ProbeMetrics> out, std::stop_token stop) override
     {
         if (auto sensible = check_block(block, out.size()); !sensible)
             return sensible;
         std::atomic<std::int64_t> next_row = 0;
+        // A thread claims the row after its present one early, so that the kernel can fetch it from memory meanwhile.
         const auto work = [&] {
-            for (std::int64_t row; (row = next_row.fetch_add(1)) < block.rows && !stop.stop_requested();)
-                cpu_row_metrics({block.baseline.data + row * block.baseline.stride, block.baseline.type,
-                                 block.run.data + row * block.run.stride, block.run.type, block.vocab,
-                                 block.next_ids ? block.next_ids[row] : -1},
-                                out[row]);
+            std::int64_t row = next_row.fetch_add(1);
+            while (row < block.rows && !stop.stop_requested()) {
+                const std::int64_t next = next_row.fetch_add(1);
+                RowPair pair{baseline_row(block, row), block.baseline.type, run_row(block, row),
+                             block.run.type,           block.vocab,         block.next_ids ? block.next_ids[row] : -1};
+                if (next < block.rows) {
+                    pair.next_baseline = baseline_row(block, next);
+                    pair.next_run = run_row(block, next);
+                }
+                cpu_row_metrics(pair, block.wanted, out[row]);
+                row = next;
+            }
         };
         std::vector<std::jthread> helpers;
         const auto wanted = std::min<std::int64_t>(threads_, block.rows) - 1;

@@ -17,6 +17,13 @@
 
 namespace flipscope {
 
+/// How much of ProbeMetrics is wanted. An engine may fill more; what it leaves out is NaN, never rubbish.
+enum class MetricSet : std::int32_t {
+    Kl,   ///< kl_*, argmaxes, flip, tied, margin, rank, p_top, q_top, nll_*, dp, lse_*, differing
+    Core, ///< also entropy_*, max_abs_dlogit: what one visit of the rows gives
+    Full, ///< also js, tv and the overlaps
+};
+
 /// Some rows of logits in memory. Row i starts at data + i * stride bytes and need not be aligned beyond its type.
 struct RowView {
     const std::byte* data = nullptr;
@@ -30,6 +37,7 @@ struct PairBlock {
     std::int64_t rows = 0;
     std::int32_t vocab = 0;                 ///< ids 0 .. vocab-1 are compared; rows may be wider (padding)
     const std::int32_t* next_ids = nullptr; ///< per row the history's next token, -1 = none; null = none at all
+    MetricSet wanted = MetricSet::Full;
 };
 
 /// Memory an engine likes to be fed from (pinned for a GPU).
@@ -54,6 +62,14 @@ public:
     /// Fills the engine's part of out[0 .. block.rows) (every field before "filled by the analysis").
     /// Checks `stop` between rows or batches and returns ErrorKind::Cancelled then.
     virtual Result<void> compute(const PairBlock& block, std::span<ProbeMetrics> out, std::stop_token stop) = 0;
+
+    /// Bytes of rows that keep it busy long enough for what a call costs, and little enough to begin early.
+    virtual std::int64_t block_bytes() const { return 64 << 20; }
+
+    /// An engine that computes on its caller's thread can be split: so many workers may compute at a time, each on a
+    /// thread of its own, with the same numbers. 0 = it cannot; then there are no workers.
+    virtual int workers() const { return 0; }
+    virtual std::unique_ptr<Engine> worker() const { return nullptr; }
 
     /// A buffer for rows to be computed; must not outlive the engine.
     virtual Result<std::unique_ptr<HostBuffer>> allocate(std::size_t bytes);

@@ -161,6 +161,69 @@ private slots:
         }
     }
 
+    void less_that_is_wanted_has_the_same_bits()
+    {
+        Pairs pairs(LogitType::BF16, LogitType::BF16, 3001, 10, 0.3);
+        Pairs wide(LogitType::F32, LogitType::F16, 3001, 10, 0.3);
+        for (const auto& engine : engines())
+            for (Pairs* rows : {&pairs, &wide}) {
+                const auto with = [&](MetricSet wanted) {
+                    std::vector<ProbeMetrics> out(10);
+                    PairBlock block{rows->p.view(), rows->q.view(), 10, rows->p.vocab(), rows->next.data()};
+                    block.wanted = wanted;
+                    if (!engine->compute(block, out, {}))
+                        qFatal("engine failed");
+                    return out;
+                };
+                const auto kl = with(MetricSet::Kl), core = with(MetricSet::Core), full = with(MetricSet::Full);
+                // Each is the full value, or nothing where it was not asked for.
+                const auto same = [](double less, double all, bool asked) {
+                    return less == all || (!asked && std::isnan(less)) || (std::isnan(less) && std::isnan(all));
+                };
+                for (std::size_t r = 0; r < 10; ++r)
+                    for (const auto* less : {&kl[r], &core[r]}) {
+                        const ProbeMetrics &m = *less, &all = full[r];
+                        const bool has_core = less == &core[r];
+                        QVERIFY(same(m.kl_pq, all.kl_pq, true) && same(m.kl_qp, all.kl_qp, true));
+                        QVERIFY(same(m.margin, all.margin, true) && same(m.p_top, all.p_top, true));
+                        QVERIFY(same(m.q_top, all.q_top, true) && same(m.lse_p, all.lse_p, true));
+                        QVERIFY(same(m.lse_q, all.lse_q, true) && same(m.nll_p, all.nll_p, true));
+                        QVERIFY(same(m.nll_q, all.nll_q, true) && same(m.dp, all.dp, true));
+                        QVERIFY(m.argmax_p == all.argmax_p && m.argmax_q == all.argmax_q && m.rank == all.rank);
+                        QVERIFY(m.flip == all.flip && m.tied == all.tied && m.valid && m.differing == all.differing);
+                        QVERIFY(same(m.entropy_p, all.entropy_p, has_core) &&
+                                same(m.entropy_q, all.entropy_q, has_core) &&
+                                same(m.max_abs_dlogit, all.max_abs_dlogit, has_core));
+                        QVERIFY(same(m.js, all.js, false) && same(m.tv, all.tv, false) &&
+                                same(m.top5_overlap, all.top5_overlap, false) &&
+                                same(m.top10_overlap, all.top10_overlap, false));
+                    }
+            }
+    }
+
+    void lowest_numbers_as_masks() // as frameworks write them in place of -inf, on both sides or one
+    {
+        const double floors[] = {-3.3895313892515355e38, -65504, -3.4028234663852886e38, -1e290};
+        for (const auto& engine : engines())
+            for (const LogitType type : types)
+                for (const int sides :
+                     {0, 1, 2, 3}) { // masked in: both, the run, the baseline; -inf against the lowest
+                    const double floor = floors[static_cast<std::size_t>(type)];
+                    auto l = noise(1, 2000, 3), k = noise(2, 2000, 3);
+                    for (std::size_t i = 100; i < 2000; i += 3) {
+                        l[i] = sides == 1 ? l[i] : sides == 3 ? -inf : floor;
+                        k[i] = sides == 2 ? k[i] : floor;
+                    }
+                    Rows p(type, {l}), q(type, {k});
+                    const auto t = static_cast<oracle::Type>(type);
+                    const auto want = oracle::compare(p.raw(0), t, q.raw(0), t, 2000, 5);
+                    const auto got = compute(*engine, p, q, {5})[0];
+                    const auto wrong = difference(got, want, scale_of(p, q, 0));
+                    QVERIFY2(wrong.empty(),
+                             fmt::format("{}, {}, sides {}: {}", engine->name(), name_of(type), sides, wrong).c_str());
+                }
+    }
+
     void zeros_of_both_signs_are_equal_but_differ()
     {
         for (const auto& engine : engines())
