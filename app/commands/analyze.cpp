@@ -100,6 +100,9 @@ void add_analyze(CLI::App& app, int& exit_code)
         ->capture_default_str()
         ->type_name("window|segment|turn");
     add_floor_option(*command, options->floor);
+    command->add_flag(
+        "--verbose", options->verbose,
+        "Say on the standard error how much went through each stage, how fast, and which one set the pace");
     command->add_option("--json", options->json, "Write everything as JSON; - is the standard output")
         ->check(not_empty())
         ->type_name("FILE");

@@ -9,6 +9,7 @@
 #include "core/trace/open.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 namespace flipscope {
@@ -20,22 +21,58 @@ Result<void> check_windows_of(const Trace& trace, std::int64_t window)
     return check_windows(window, trace.probes.positions.empty() ? -1 : trace.probes.positions.back());
 }
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void tell_opened(const std::string& file, Clock::time_point start)
+{
+    complain(fmt::format("{}: opened in {:.3f} s", file, seconds_since(start)));
+}
+
+/// A line for each stage: what went through it, how fast, and which one the other waited for.
+void tell_stages(const std::string& file, const MetricsTable& table)
+{
+    const StreamTimes& t = table.times;
+    if (table.from_cache)
+        return complain(fmt::format("{}: numbers from the cache, no row was read", file));
+    if (t.bytes == 0)
+        return complain(fmt::format("{}: no full rows to be read", file));
+    const double gigabytes = 1e-9 * static_cast<double>(t.bytes);
+    const auto line = [&](const char* stage, double seconds, const std::string& by) {
+        complain(fmt::format("{}: {} {:.3f} GB in {:.3f} s, {:.2f} GB/s{}", file, stage, gigabytes, seconds,
+                             seconds > 0 ? gigabytes / seconds : 0, by));
+    };
+    line("reading", t.reading, fmt::format(" ({} thread{})", t.readers, t.readers == 1 ? "" : "s"));
+    line("computing", t.computing, fmt::format(" ({}: {})", table.engine, table.engine_detail));
+    line("together", t.seconds, fmt::format(", bound by {}", t.bound()));
+}
+
 /// Fills `run` as far as it comes.
 Result<void> compute_run(const TracePtr& baseline, const std::string& file, Engine& engine,
                          const CompareOptions& options, const Job& job, ComparedRun& run)
 {
+    const auto start = Clock::now();
     auto trace = open_trace(file, job);
     if (!trace)
         return tl::unexpected(trace.error());
+    if (options.verbose)
+        tell_opened(file, start);
     run.trace = *trace;
     if (auto ok = check_windows_of(**trace, options.window); !ok)
         return ok;
     ComputeOptions how;
     how.use_cache = !options.no_cache;
+    how.threads = options.threads;
     auto table = compute_table(baseline, *trace, engine, how, job);
     if (!table)
         return tl::unexpected(table.error());
     run.table = *table;
+    if (options.verbose)
+        tell_stages(file, **table);
     return {};
 }
 
@@ -160,9 +197,12 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     if (!choice)
         return tl::unexpected(choice.error());
     Compared result;
+    const auto start = Clock::now();
     auto baseline = open_trace(options.baseline, job);
     if (!baseline)
         return fail(baseline.error().kind, "{}", naming_file(options.baseline, baseline.error()));
+    if (options.verbose)
+        tell_opened(options.baseline, start);
     if (auto ok = check_windows_of(**baseline, options.window); !ok)
         return tl::unexpected(ok.error());
     result.baseline = *baseline;

@@ -23,6 +23,7 @@ struct CompareOptions {
     std::string engine = "auto";
     int threads = 0;
     bool no_cache = false;
+    bool verbose = false; ///< say on stderr where the time went
     CompareOptions();
     std::vector<std::filesystem::path> inputs() const; ///< all files that are read
 };

@@ -72,7 +72,7 @@ ConsoleJob::ConsoleJob()
             if (now - last < std::chrono::milliseconds(100))
                 return;
             last = now;
-            fmt::print(stderr, "\r\x1b[K{}: {}", p.stage, amount(p));
+            fmt::print(stderr, "\r\x1b[K{}: {}{}{}", p.stage, amount(p), p.pace.empty() ? "" : ", ", p.pace);
             std::fflush(stderr);
             line_is_drawn = true;
         };

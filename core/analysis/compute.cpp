@@ -36,7 +36,10 @@ Result<void> check_unchanged(const Trace& trace)
 /// The engine that was asked for, and the CPU where it fails midway.
 class SteadyEngine {
 public:
-    SteadyEngine(Engine& engine, std::vector<std::string>& notices) : engine_(engine), notices_(notices) {}
+    SteadyEngine(Engine& engine, int threads, std::vector<std::string>& notices)
+        : engine_(engine), threads_(threads), notices_(notices)
+    {
+    }
 
     Result<void> compute(const PairBlock& block, std::span<ProbeMetrics> out, const std::stop_token& stop)
     {
@@ -49,7 +52,7 @@ public:
             (done.error().kind != ErrorKind::Device && done.error().kind != ErrorKind::OutOfMemory))
             return done;
         notices_.push_back(fmt::format("The rest was computed on the CPU: {}", done.error().message));
-        cpu_ = make_cpu_engine(0);
+        cpu_ = make_cpu_engine(threads_);
         return cpu_->compute(block, out, stop);
     }
 
@@ -61,6 +64,7 @@ public:
 
 private:
     Engine& engine_;
+    int threads_;
     std::vector<std::string>& notices_;
     std::unique_ptr<Engine> cpu_;
 };
@@ -122,8 +126,10 @@ void make_canonical(ProbeMetrics& m)
 /// Computes one pair of traces, group by group.
 class Computation {
 public:
-    Computation(const Trace& baseline, const Trace& run, Engine& engine, MetricsTable& table, const Job& job)
-        : baseline_(baseline), run_(run), engine_(engine), steady_(engine, table.notices), table_(table), job_(job)
+    Computation(const Trace& baseline, const Trace& run, Engine& engine, int threads, MetricsTable& table,
+                const Job& job)
+        : baseline_(baseline), run_(run), engine_(engine), steady_(engine, threads, table.notices), table_(table),
+          job_(job)
     {
     }
 
@@ -201,7 +207,10 @@ private:
         for (const MatchedProbe& pair : group.pairs)
             next.push_back(next_id(pair.position, std::numeric_limits<std::int32_t>::max()));
         return compute_list_pairs(group.baseline, group.run, group.pairs, next, metrics, hashes_, job_.stop,
-                                  [&](std::int64_t bytes) { advance(bytes); });
+                                  [&](std::int64_t bytes) {
+                                      done_ += bytes;
+                                      tell({});
+                                  });
     }
 
     Result<void> compute_rows(const Group& group, std::vector<ProbeMetrics>& metrics)
@@ -213,11 +222,14 @@ private:
         std::vector<std::int32_t> next;
         for (const MatchedProbe& pair : group.pairs)
             next.push_back(next_id(pair.position, vocab));
-        return stream_rows(rows, engine_, hashes_, job_.stop, [&](const RowBlock& block) -> Result<void> {
+        RowUse use;
+        use.compute = [&](const RowBlock& block, Engine& engine) -> Result<void> {
             const auto first = static_cast<std::size_t>(block.first), count = static_cast<std::size_t>(block.rows);
             const std::span out = std::span(metrics).subspan(first, count);
             const PairBlock pairs{block.baseline, block.run, block.rows, vocab, next.data() + first};
-            if (auto done = steady_.compute(pairs, out, job_.stop); !done)
+            if (auto done = &engine == &engine_ ? steady_.compute(pairs, out, job_.stop)
+                                                : engine.compute(pairs, out, job_.stop);
+                !done)
                 return done;
             for (std::size_t i = 0; i < count; ++i) {
                 ProbeMetrics& m = out[i];
@@ -227,15 +239,24 @@ private:
                 m.outside_q = other_vocab ? mass_outside(block.run, row, q_columns, vocab, m.lse_q) : nan;
                 m.kept_p = m.kept_q = m.id_overlap = nan;
             }
-            advance(block.rows * rows.pair_bytes());
             return {};
-        });
+        };
+        const std::int64_t before = done_;
+        use.progress = [&](const StreamTimes& times) {
+            done_ = before + times.bytes;
+            tell(fmt::format("{:.2f} GB/s, bound by {}", times.gigabytes_per_second(), times.bound()));
+        };
+        const auto times = stream_rows(rows, engine_, hashes_, job_.stop, use);
+        if (!times)
+            return tl::unexpected(times.error());
+        table_.times.add(*times);
+        return {};
     }
 
-    void advance(std::int64_t bytes)
+    void tell(std::string pace)
     {
-        done_ += bytes;
-        job_.progress({fmt::format("Reading {} against {}", run_.run_name, baseline_.run_name), done_, total_, true});
+        job_.progress({fmt::format("Reading {} against {}", run_.run_name, baseline_.run_name), done_, total_, true,
+                       std::move(pace)});
     }
 
     const Trace& baseline_;
@@ -329,7 +350,7 @@ Result<TablePtr> compute_table(const TracePtr& baseline, const TracePtr& run, En
 
     MetricsTable table;
     table.alignment = std::move(*alignment);
-    Computation computation(*baseline, *run, engine, table, job);
+    Computation computation(*baseline, *run, engine, options.threads, table, job);
     const auto done = computation.run();
     if (!done && done.error().kind == ErrorKind::Cancelled)
         return tl::unexpected(done.error());

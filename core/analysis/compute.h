@@ -11,6 +11,7 @@ namespace flipscope {
 struct ComputeOptions {
     bool use_cache = true; ///< false: neither read nor write the cache (also FLIPSCOPE_NO_CACHE=1)
     bool refresh = false;  ///< recompute even when cached, compare with what was cached, and write the new table
+    int threads = 0;       ///< of the CPU engine that goes on where `engine` fails; 0 = one for each core
 };
 
 /// The table of one pair: aligns, takes it from the cache, or streams the rows through `engine` with bounded memory.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/analysis/alignment.h"
+#include "core/analysis/stream_times.h"
 #include "core/base/finding.h"
 #include "core/engine/probe_metrics.h"
 
@@ -17,7 +18,7 @@
 namespace flipscope {
 
 /// Raised whenever a metric's definition or accuracy changes: old cached tables are then not used.
-inline constexpr int metrics_version = 1;
+inline constexpr int metrics_version = 2;
 
 /// The pivot: the numbers of every matched probe of one (baseline, run) pair. Computed once, cached; every window,
 /// chart, panel and export comes from here. Immutable and freely shared between threads.
@@ -29,6 +30,7 @@ struct MetricsTable {
     std::string rows_hash; ///< hex; over the bytes of all rows read, both sides
     bool from_cache = false;
     std::vector<std::string> notices; ///< trouble overcome while computing
+    StreamTimes times;                ///< where the time went; empty where the table is from the cache
 };
 
 using TablePtr = std::shared_ptr<const MetricsTable>;

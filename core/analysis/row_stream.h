@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/analysis/alignment.h"
+#include "core/analysis/stream_times.h"
 #include "core/base/hash.h"
 #include "core/engine/engine.h"
 #include "core/trace/rows.h"
@@ -14,7 +15,8 @@
 
 namespace flipscope {
 
-/// Hashes over everything read, one for each side, in the order of the probes: no cutting into blocks shows in them.
+/// Hashes over everything read, one for each side: of the hashes of all rows, in the order of the probes. No cutting
+/// into blocks shows in them, and rows can be hashed by many threads at once.
 struct RowHashes {
     Hasher baseline, run;
     std::string hex() const;
@@ -36,10 +38,26 @@ struct RowBlock {
     RowView baseline, run;
 };
 
-/// Reads all pairs block by block in a thread of its own, one block ahead of `use`, which gets them in order on the
-/// calling thread. Memory: two buffers of `engine` with some 64 MB each, or two single pairs where one is larger than
-/// that. Stops between pieces of a few MB with ErrorKind::Cancelled; the first error of reading or of `use` ends it.
-Result<void> stream_rows(const RowPairs& rows, Engine& engine, RowHashes& hashes, const std::stop_token& stop,
-                         const std::function<Result<void>(const RowBlock&)>& use);
+struct RowUse {
+    /// Computes a block with the given engine: the stream's own, or a worker of it on a thread of its own, at the same
+    /// time as others. Blocks come in any order and cover every pair once.
+    std::function<Result<void>(const RowBlock&, Engine&)> compute;
+    /// Hears on the calling thread how far it has come; may be empty.
+    std::function<void(const StreamTimes&)> progress;
+};
+
+/// Reads all pairs and has them computed, both at the same time. Reading goes on outside HDF5's lock where rows lie in
+/// the file as they are.
+/// An engine that computes on the caller's thread (engine.workers() > 0) is given a few rows at a time, by threads that
+/// read them into a small buffer, hash them and compute while they are still in their core's cache: reading_threads()
+/// more of them than may compute at once, so that one reads while another computes. Any other engine (a GPU) gets large
+/// blocks on the calling thread, while reading threads fill the two buffers after it.
+/// Memory: some MB, or one pair, a thread; or three buffers of engine.block_bytes(). Stops between rows with
+/// ErrorKind::Cancelled; the first error of reading or computing ends it.
+Result<StreamTimes> stream_rows(const RowPairs& rows, Engine& engine, RowHashes& hashes, const std::stop_token& stop,
+                                const RowUse& use);
+
+/// Threads that read: half of what the machine has, at most 8, where parallel reads of cached files stop gaining.
+int reading_threads();
 
 } // namespace flipscope

@@ -15,6 +15,7 @@ struct Progress {
     std::int64_t done = 0;
     std::int64_t total = 0;
     bool bytes = false;
+    std::string pace = {}; ///< for a person, as "2.41 GB/s, bound by reading"; "" = not known
 };
 
 /// Handed down into everything that can take longer than a blink. Default-constructed: never cancelled, silent.

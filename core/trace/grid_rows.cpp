@@ -23,6 +23,10 @@ public:
         : FileRows(std::move(shape)), file_(std::move(file)), grid_(std::move(grid)), cache_bytes_(cache_bytes)
     {
     }
+    std::int64_t rows_at_once() const override
+    {
+        return grid_.filters.empty() ? 1 : static_cast<std::int64_t>(grid_.chunk_rows);
+    }
 
 protected:
     Result<void> read_stored(std::int64_t first, std::int64_t count, std::span<std::byte> out) const override

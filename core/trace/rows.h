@@ -23,6 +23,9 @@ public:
     /// Reads rows [first, first + count) into `out`, which holds at least count * row_bytes() bytes.
     virtual Result<void> read(std::int64_t first, std::int64_t count, std::span<std::byte> out) const = 0;
 
+    /// Rows that are unpacked together: reading them in one call (from a multiple of this on) does the work once.
+    virtual std::int64_t rows_at_once() const { return 1; }
+
     std::int64_t row_bytes() const { return columns() * static_cast<std::int64_t>(size_of(type())); }
 };
 

@@ -206,6 +206,31 @@ private slots:
         QVERIFY(run["bit_identical"].toBool());
         QCOMPARE(run["kl_pq"].toObject()["max"].toDouble(-1), 0.0);
     }
+    void verbose_tells_the_stages()
+    {
+        const QString p = samples + "baseline.h5", q = samples + "kv_q4_0.h5";
+        const Answer silent = flipscope({"analyze", p, q});
+        const Answer answer = flipscope({"analyze", p, q, "--verbose", "--threads", "1"});
+        QCOMPARE(answer.code, 0);
+        QCOMPARE(answer.out, silent.out);
+        QVERIFY(silent.err.isEmpty());
+        const QByteArrayList lines = answer.err.trimmed().split('\n');
+        QCOMPARE(lines.size(), 5); // both files opened, three stages
+        for (int i = 0; i < 2; ++i)
+            QVERIFY2(lines[i].contains(": opened in "), lines[i].constData());
+        const QByteArrayList stages = {": reading ", ": computing ", ": together "};
+        QByteArray amount; // the same through every stage
+        for (int i = 0; i < 3; ++i) {
+            const QByteArray& line = lines[2 + i];
+            QVERIFY2(line.contains("kv_q4_0.h5" + stages[i]) && line.contains(" GB/s"), line.constData());
+            const QByteArray gigabytes = line.left(line.indexOf(" GB in ")).split(' ').back();
+            QVERIFY2(gigabytes.toDouble() > 0, line.constData());
+            QVERIFY(amount.isEmpty() || gigabytes == amount);
+            amount = gigabytes;
+        }
+        QVERIFY(lines[3].contains(", 1 thread)"));
+        QVERIFY(lines[4].endsWith("bound by reading") || lines[4].endsWith("bound by computing"));
+    }
     void what_fails_is_named_and_the_rest_done()
     {
         const Answer answer =

@@ -160,11 +160,14 @@ private slots:
             q.push_back({static_cast<float>(i % 5), 1, 2});
         }
         LostGpu gpu;
-        const auto lost = compute_table(trace_of("p", p), trace_of("q", q), gpu);
+        ComputeOptions options;
+        options.threads = 3;
+        const auto lost = compute_table(trace_of("p", p), trace_of("q", q), gpu, options);
         const auto whole = compute_table(trace_of("p", p), trace_of("q", q), *cpu_);
         QVERIFY(lost.has_value());
         QVERIFY(gpu.blocks == 2);
         QVERIFY((*lost)->notices.front().find("The GPU was lost.") != std::string::npos);
+        QVERIFY((*lost)->engine_detail.find(", 3 threads") != std::string::npos); // as many as were asked for
         for (std::size_t i = 0; i < 100; ++i)
             QVERIFY(std::memcmp(&(*lost)->probes[i], &(*whole)->probes[i], sizeof(ProbeMetrics)) == 0);
     }
