@@ -14,7 +14,7 @@ build=(
     # compiler and build tools
     g++ cmake ninja-build pkg-config ccache
     # files, numbers, text: what core/ is made with
-    libhdf5-dev zlib1g-dev libfmt-dev nlohmann-json3-dev libcli11-dev libexpected-dev libhwy-dev libxxhash-dev
+    libhdf5-dev zlib1g-dev libzstd-dev libzip-dev libfmt-dev nlohmann-json3-dev libcli11-dev libexpected-dev libhwy-dev libxxhash-dev
     # Qt 6: Widgets, Charts, Concurrent, Network, Svg, Test; and what the CMake files of Charts ask for (OpenGL, though no
     # chart uses it: qt6-charts-dev does not depend on it)
     qt6-base-dev qt6-charts-dev qt6-svg-dev libqt6opengl6-dev libgl-dev libopengl-dev

@@ -3,10 +3,12 @@
 #include "app/commands/commands.h"
 #include "app/commands/compare_runs.h"
 #include "app/commands/console.h"
+#include "app/commands/hint_options.h"
 #include "app/commands/option_checks.h"
 #include "core/analysis/analysis.h"
 #include "core/analysis/floor.h"
 #include "core/base/file.h"
+#include "core/formats/llamacpp_base.h"
 #include "core/report/report.h"
 
 #include <memory>
@@ -45,6 +47,23 @@ int ended(const Error& error)
     return exit_code_of(error);
 }
 
+/// A base file is meant to be read by llama.cpp's own statistics, so that they stand beside ours.
+Result<void> add_llamacpp(Analysis& analysis, const Job& job)
+{
+    if (!is_llamacpp_base(*analysis.baseline))
+        return {};
+    for (RunAnalysis& run : analysis.runs) {
+        auto statistics = llamacpp_statistics(*analysis.baseline, *run.trace, run.table->alignment, job);
+        if (statistics)
+            run.llamacpp = std::move(*statistics);
+        else if (statistics.error().kind == ErrorKind::Cancelled)
+            return tl::unexpected(statistics.error());
+        else
+            analysis.notices.push_back(statistics.error().message);
+    }
+    return {};
+}
+
 int run_analyze(AnalyzeOptions options)
 {
     include_floor(options, options.floor);
@@ -79,6 +98,8 @@ int run_analyze(AnalyzeOptions options)
         }
     if (const auto ok = add_pieces(analysis, *parse_partition(options.by), extent.n_tokens); !ok)
         return ended(ok.error());
+    if (const auto added = add_llamacpp(analysis, console.job()); !added)
+        return ended(added.error());
     if (const auto written = write_reports(analysis, options); !written)
         return ended(written.error());
     return analysis.problems.empty() ? exit_done : exit_failed;
@@ -112,6 +133,7 @@ void add_analyze(CLI::App& app, int& exit_code)
     command->add_option("--csv-probes", options->csv_probes, "Write a row per run and probe")
         ->check(not_empty())
         ->type_name("FILE");
+    add_hint_options(*command, options->hints);
     command->callback([options, &exit_code] { exit_code = run_analyze(*options); });
 }
 

@@ -19,6 +19,8 @@ void add_info(CLI::App& app, int& exit_code);
 void add_analyze(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_toolcalls(CLI::App& app, int& exit_code);
+void add_import(CLI::App& app, int& exit_code);
+void add_convert(CLI::App& app, int& exit_code);
 #if FLIPSCOPE_UI
 void add_export(CLI::App& app, int& exit_code);
 #endif

@@ -56,7 +56,7 @@ Result<void> compute_run(const TracePtr& baseline, const std::string& file, Engi
                          const CompareOptions& options, const Job& job, ComparedRun& run)
 {
     const auto start = Clock::now();
-    auto trace = open_trace(file, job);
+    auto trace = open_trace(file, *options.hints, job);
     if (!trace)
         return tl::unexpected(trace.error());
     if (options.verbose)
@@ -88,7 +88,7 @@ std::string naming_file(const std::string& file, const Error& error)
     return names(file) || names(shown) ? error.message : file + ": " + error.message;
 }
 
-CompareOptions::CompareOptions() : window(default_window_tokens) {}
+CompareOptions::CompareOptions() : window(default_window_tokens), hints(std::make_shared<OpenHints>()) {}
 
 std::vector<std::filesystem::path> CompareOptions::inputs() const
 {
@@ -198,7 +198,7 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
         return tl::unexpected(choice.error());
     Compared result;
     const auto start = Clock::now();
-    auto baseline = open_trace(options.baseline, job);
+    auto baseline = open_trace(options.baseline, *options.hints, job);
     if (!baseline)
         return fail(baseline.error().kind, "{}", naming_file(options.baseline, baseline.error()));
     if (options.verbose)

@@ -4,12 +4,14 @@
 
 #include "core/analysis/windows.h"
 #include "core/base/job.h"
+#include "core/trace/open_hints.h"
 #include "core/trace/trace.h"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct CompareOptions {
     int threads = 0;
     bool no_cache = false;
     bool verbose = false; ///< say on stderr where the time went
+    std::shared_ptr<OpenHints> hints; ///< for all files that are no Flipscope traces
     CompareOptions();
     std::vector<std::filesystem::path> inputs() const; ///< all files that are read
 };

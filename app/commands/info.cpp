@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/commands/commands.h"
 #include "app/commands/console.h"
+#include "app/commands/hint_options.h"
 #include "core/base/file.h"
 #include "core/report/report.h"
 #include "core/trace/open.h"
@@ -16,12 +17,13 @@ namespace {
 struct InfoOptions {
     std::string file;
     bool json = false;
+    std::shared_ptr<OpenHints> hints = std::make_shared<OpenHints>();
 };
 
 int run_info(const InfoOptions& options)
 {
     const ConsoleJob console;
-    const auto trace = open_trace(options.file, console.job());
+    const auto trace = open_trace(options.file, *options.hints, console.job());
     if (!trace) {
         complain(trace.error().message);
         return exit_code_of(trace.error());
@@ -42,6 +44,7 @@ void add_info(CLI::App& app, int& exit_code)
     CLI::App* command = app.add_subcommand("info", "What is in a trace, and what can be computed from it");
     command->add_option("FILE", options->file, "The trace")->required()->type_name("");
     command->add_flag("--json", options->json, "Print JSON");
+    add_hint_options(*command, options->hints);
     command->callback([options, &exit_code] { exit_code = run_info(*options); });
 }
 

@@ -32,6 +32,8 @@ std::string name_of(const Trace& trace, const Trace& other)
 std::string token_at(const Trace& trace, std::size_t i)
 {
     const std::int32_t id = trace.tokens.ids[i];
+    if (id == unknown_id)
+        return "an unknown id";
     if (i < trace.tokens.text.size())
         return fmt::format("{} “{}”", id, visible(trace.tokens.text[i]));
     if (id >= 0 && trace.vocabulary && static_cast<std::size_t>(id) < trace.vocabulary->text.size())
@@ -115,6 +117,61 @@ void note_history(const Trace& baseline, const Trace& run, Alignment& a)
                                           nb, name_of(baseline, run), nr, name_of(run, baseline), a.common_tokens)});
 }
 
+/// Beginnings of the chunks that a history was fed in, each with an empty context.
+std::vector<std::int64_t> chunk_starts(const Trace& trace, std::int64_t common_tokens)
+{
+    std::vector<std::int64_t> starts;
+    for (const Span& span : trace.spans)
+        if (span.kind == "chunk" && span.start < common_tokens)
+            starts.push_back(span.start);
+    return starts;
+}
+
+/// The same position of chunks that begin elsewhere answers another context.
+Result<void> check_chunks(const Trace& baseline, const Trace& run, Alignment& a)
+{
+    const auto p = chunk_starts(baseline, a.common_tokens), q = chunk_starts(run, a.common_tokens);
+    if (p == q)
+        return {};
+    if (!p.empty() && !q.empty()) {
+        const auto other = std::mismatch(p.begin(), p.end(), q.begin(), q.end());
+        const std::int64_t at = other.first == p.end()    ? *other.second
+                                : other.second == q.end() ? *other.first
+                                                          : std::min(*other.first, *other.second);
+        return fail(ErrorKind::NotComparable,
+                    "{} cannot be compared with {}: both were fed in chunks with a context of their own, but only one "
+                    "of them begins a chunk at token {}, so that the same position answers another context; record "
+                    "both with the same context length.",
+                    name_of(run, baseline), name_of(baseline, run), at);
+    }
+    if (std::max(p.size(), q.size()) > 1)
+        a.findings.push_back(
+            {Finding::Level::Warning, "chunked-context",
+             fmt::format(
+                 "{} was fed in {} chunks with a context of their own and {} states no chunks: behind the first "
+                 "chunk the two may answer other contexts.",
+                 p.empty() ? name_of(run, baseline) : name_of(baseline, run), std::max(p.size(), q.size()),
+                 p.empty() ? name_of(baseline, run) : name_of(run, baseline))});
+    return {};
+}
+
+/// What is not known cannot be checked: a note of how much that is.
+void note_unknown_ids(const Trace& baseline, const Trace& run, Alignment& a)
+{
+    for (const Trace* trace : {&baseline, &run}) {
+        const auto common = std::span(trace->tokens.ids).first(static_cast<std::size_t>(a.common_tokens));
+        const auto unknown = std::count(common.begin(), common.end(), unknown_id);
+        if (unknown == 0)
+            continue;
+        const std::string how_many =
+            unknown == a.common_tokens ? "No token id" : fmt::format("{} of the {} token ids", unknown, common.size());
+        const char* is = unknown == a.common_tokens ? "is" : "are not";
+        a.findings.push_back({Finding::Level::Warning, "unknown-ids",
+                              fmt::format("{} of {} {} known: nothing shows that both runs were fed the same text.",
+                                          how_many, name_of(*trace, trace == &run ? baseline : run), is)});
+    }
+}
+
 void note_probes(const Trace& baseline, const Trace& run, Alignment& a)
 {
     if (a.only_in_baseline + a.only_in_run == 0)
@@ -173,7 +230,8 @@ Result<Alignment> align(const Trace& baseline, const Trace& run)
     const auto& p = baseline.tokens.ids;
     const auto& q = run.tokens.ids;
     const std::size_t common = std::min(p.size(), q.size());
-    const auto differ = std::mismatch(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(common), q.begin());
+    const auto agree = [](std::int32_t a, std::int32_t b) { return a == b || a == unknown_id || b == unknown_id; };
+    const auto differ = std::mismatch(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(common), q.begin(), agree);
     const auto at = static_cast<std::size_t>(differ.first - p.begin());
     if (at < common)
         return ids_differ(baseline, run, at);
@@ -182,6 +240,8 @@ Result<Alignment> align(const Trace& baseline, const Trace& run)
                     name_of(run, baseline), name_of(baseline, run),
                     q.empty() ? name_of(run, baseline) : name_of(baseline, run));
     a.common_tokens = static_cast<std::int64_t>(common);
+    if (auto ok = check_chunks(baseline, run, a); !ok)
+        return tl::unexpected(ok.error());
     a.probes = match({&baseline.probes, 1}, {&run.probes, 1}, a.common_tokens);
     a.dense = match(baseline.dense, run.dense, a.common_tokens);
     a.only_in_baseline = baseline.probes.size() - static_cast<std::int64_t>(a.probes.size());
@@ -203,6 +263,7 @@ Result<Alignment> align(const Trace& baseline, const Trace& run)
     a.equal_types =
         !a.top_k && baseline.probes.rows && run.probes.rows && baseline.probes.rows->type() == run.probes.rows->type();
     note_history(baseline, run, a);
+    note_unknown_ids(baseline, run, a);
     note_probes(baseline, run, a);
     note_rows(baseline, run, a);
     note_scoring(baseline.probes, run.probes, a);

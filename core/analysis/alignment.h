@@ -32,7 +32,9 @@ struct Alignment {
 };
 
 /// Compares token ids first: a difference is ErrorKind::NotComparable and names position, both ids and both texts (and
-/// says where one history is the other shifted by one token). A common prefix is compared, and it is said.
+/// says where one history is the other shifted by one token). A common prefix is compared, and it is said. An
+/// unknown_id agrees with any id, and it is said. Histories fed in chunks (spans of that kind, each with a context of
+/// its own) must be cut alike.
 Result<Alignment> align(const Trace& baseline, const Trace& run);
 
 } // namespace flipscope

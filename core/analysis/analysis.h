@@ -3,11 +3,13 @@
 #pragma once
 
 #include "core/analysis/compute.h"
+#include "core/analysis/llamacpp_statistics.h"
 #include "core/analysis/partition.h"
 #include "core/analysis/windows.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +28,7 @@ struct RunAnalysis {
     std::vector<WindowStats> windows;
     std::vector<WindowStats> pieces; ///< per Analysis::pieces
     std::vector<WindowStats> kinds;  ///< per Analysis::kinds; start and end are those of the history
+    std::optional<LlamacppStatistics> llamacpp; ///< where the baseline is a base file of llama.cpp
 };
 
 struct Analysis {

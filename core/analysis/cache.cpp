@@ -3,6 +3,7 @@
 #include "core/analysis/cache.h"
 
 #include "core/analysis/table_bytes.h"
+#include "core/base/cache_folder.h"
 #include "core/base/hash.h"
 
 #include <algorithm>
@@ -96,19 +97,11 @@ TableCache::TableCache(fs::path folder) : folder_(std::move(folder)) {}
 
 std::optional<TableCache> TableCache::of_user()
 {
-    const auto variable = [](const char* name) {
-        const char* value = std::getenv(name);
-        return std::string(value ? value : "");
-    };
-    const std::string off = variable("FLIPSCOPE_NO_CACHE");
-    if (!off.empty() && off != "0")
+    const char* off = std::getenv("FLIPSCOPE_NO_CACHE");
+    if (off != nullptr && *off != '\0' && std::string_view(off) != "0")
         return std::nullopt;
-    // The XDG rules: a relative path is to be ignored.
-    if (const fs::path xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute())
-        return TableCache(xdg / "flipscope");
-    if (const fs::path home = variable("HOME"); home.is_absolute())
-        return TableCache(home / ".cache" / "flipscope");
-    return std::nullopt;
+    auto folder = cache_folder();
+    return folder ? std::optional(TableCache(std::move(*folder))) : std::nullopt;
 }
 
 std::optional<std::string> TableCache::key(const Trace& baseline, const Trace& run, std::string_view engine)

@@ -182,7 +182,9 @@ private:
         const auto next = static_cast<std::size_t>(position) + 1;
         const auto& p = baseline_.tokens.ids;
         const auto& q = run_.tokens.ids;
-        const std::int32_t id = next < p.size() ? p[next] : next < q.size() ? q[next] : -1;
+        std::int32_t id = next < p.size() ? p[next] : unknown_id;
+        if (id == unknown_id && next < q.size())
+            id = q[next];
         return id >= 0 && id < vocab ? id : -1;
     }
 

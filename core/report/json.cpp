@@ -4,6 +4,7 @@
 #include "core/report/method.h"
 #include "core/report/report.h"
 
+#include <array>
 #include <cmath>
 
 namespace flipscope {
@@ -78,6 +79,45 @@ void add_pieces_json(const Analysis& analysis, const RunAnalysis& run, Json& jso
         kinds[analysis.kinds[i].empty() ? "none" : analysis.kinds[i]] = window_json(run.kinds[i]);
 }
 
+Json uncertain_json(const Uncertain& u)
+{
+    return {{"value", number(u.value)}, {"error", number(u.error)}};
+}
+
+/// The block that llama.cpp prints; shares are 0..1, not percent.
+Json llamacpp_json(const LlamacppStatistics& s)
+{
+    Json json = {{"n", s.n},
+                 {"n_invalid", s.n_invalid},
+                 {"codec_limited", true},
+                 {"run_is_codec", s.run_is_codec},
+                 {"ppl_q", uncertain_json(s.ppl_q)},
+                 {"ppl_base", uncertain_json(s.ppl_base)},
+                 {"correlation", number(s.correlation)},
+                 {"ln_ppl_ratio", uncertain_json(s.ln_ratio)},
+                 {"ppl_ratio", uncertain_json(s.ratio)},
+                 {"ppl_difference", uncertain_json(s.difference)},
+                 {"kld_mean", uncertain_json(s.kld_mean)},
+                 {"dp_mean", uncertain_json(s.dp_mean)},
+                 {"dp_rms", uncertain_json(s.dp_rms)},
+                 {"same_top", uncertain_json(s.same_top)}};
+    static constexpr std::array<const char*, 13> names = {"max", "p999", "p99", "p95", "p90",  "p75", "median",
+                                                          "p25", "p10",  "p5",  "p1",  "p0_1", "min"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        json["kld"][names[i]] = number(s.kld[i]);
+        json["dp"][names[i]] = number(s.dp[i]);
+    }
+    json["chunks"] = Json::array();
+    for (const auto& c : s.chunks)
+        json["chunks"].push_back({{"chunk", c.chunk},
+                                  {"ppl", uncertain_json(c.ppl)},
+                                  {"ln_ppl_ratio", uncertain_json(c.ln_ratio)},
+                                  {"kld", uncertain_json(c.kld)},
+                                  {"dp_rms", uncertain_json(c.dp_rms)},
+                                  {"same_top", uncertain_json(c.same_top)}});
+    return json;
+}
+
 Json run_json(const RunAnalysis& run)
 {
     const auto& w = run.overall;
@@ -110,6 +150,8 @@ Json run_json(const RunAnalysis& run)
     findings.insert(findings.end(), alignment.findings.begin(), alignment.findings.end());
     json["findings"] = findings_json(findings);
     json["notices"] = run.table->notices;
+    if (run.llamacpp)
+        json["llamacpp"] = llamacpp_json(*run.llamacpp);
     json["windows"] = Json::array();
     for (const auto& window : run.windows)
         json["windows"].push_back(window_json(window));

@@ -274,6 +274,9 @@ std::string analysis_text(const Analysis& analysis)
         text += fmt::format("\n{} windows of {} tokens: too many for a page; --csv-windows writes them.\n",
                             analysis.runs.front().windows.size(), analysis.window_tokens);
     }
+    for (const auto& run : analysis.runs)
+        if (run.llamacpp)
+            text += fmt::format("\n{}: {}", visible(run.name), llamacpp_text(*run.llamacpp));
     append_remarks(analysis, text);
     append_method(analysis, text);
     return text;

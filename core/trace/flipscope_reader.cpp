@@ -118,18 +118,15 @@ void keep_readable(Findings& findings)
         {Finding::Level::Warning, "more-findings", fmt::format("{} more findings are not listed.", left)});
 }
 
-Result<TracePtr> open_file(const std::filesystem::path& path, const Job& job)
+Result<TracePtr> open_file(const TraceFile& from, const OpenHints& hints, const Job& job)
 {
     const h5::Session session;
     auto trace = std::make_shared<Trace>();
-    trace->path = path;
-    const std::string name = h5::one_line(path.string());
-    const auto stamp = stamp_of(path);
-    if (!stamp)
-        return fail(stamp.error().kind, "{}", h5::one_line(stamp.error().message));
-    trace->stamp = *stamp;
+    trace->path = from.path;
+    const std::string name = h5::one_line(from.path.string());
+    trace->stamp = from.stamp;
 
-    auto file = h5::open_file(path, trace->findings);
+    auto file = h5::open_file(from.content, from.path, trace->findings);
     if (!file)
         return fail(file.error().kind, "{} {}.", name, file.error().message);
     reading::Source source{*file, job, {}};
@@ -141,18 +138,20 @@ Result<TracePtr> open_file(const std::filesystem::path& path, const Job& job)
                     ok.error().message);
     }
     (*file)->heaps.forget();
+    if (!hints.run_name.empty())
+        trace->run_name = hints.run_name;
     keep_readable(trace->findings);
     trace->content_key = content_key_of(*trace, source.attributes);
     return TracePtr(std::move(trace));
 }
 
 /// Sizes are checked before memory is taken, but a machine may still have less than a sound file needs.
-Result<TracePtr> open_guarded(const std::filesystem::path& path, const Job& job)
+Result<TracePtr> open_guarded(const TraceFile& file, const OpenHints& hints, const Job& job)
 {
     try {
-        return open_file(path, job);
+        return open_file(file, hints, job);
     } catch (const std::bad_alloc&) {
-        return fail(ErrorKind::OutOfMemory, "{} needs more memory than there is.", h5::one_line(path.string()));
+        return fail(ErrorKind::OutOfMemory, "{} needs more memory than there is.", h5::one_line(file.path.string()));
     }
 }
 

@@ -148,7 +148,8 @@ Descriptor::~Descriptor()
     ::close(fd_);
 }
 
-Result<std::shared_ptr<const File>> open_file(const std::filesystem::path& path, Findings& findings)
+Result<std::shared_ptr<const File>> open_file(const std::filesystem::path& path, const std::filesystem::path& shown,
+                                              Findings& findings)
 {
     // Not blocking: opening a pipe would wait for its writer.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -159,7 +160,7 @@ Result<std::shared_ptr<const File>> open_file(const std::filesystem::path& path,
     }
     auto file = std::make_shared<File>();
     file->descriptor = std::make_shared<Descriptor>(fd);
-    file->path = path;
+    file->path = shown;
     struct stat s = {};
     if (::fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))
         return fail(ErrorKind::Unreadable, "is not a plain file");

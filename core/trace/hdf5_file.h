@@ -39,7 +39,9 @@ struct File {
 };
 
 /// Opens read-only and without a lock; where the file is marked as written with readers beside (SWMR), as one of those.
-/// Marks and locks that a writer, or a killed one, left become findings. Needs a Session.
-Result<std::shared_ptr<const File>> open_file(const std::filesystem::path& path, Findings& findings);
+/// Marks and locks that a writer, or a killed one, left become findings. `shown` is what messages call the file. Needs
+/// a Session.
+Result<std::shared_ptr<const File>> open_file(const std::filesystem::path& path, const std::filesystem::path& shown,
+                                              Findings& findings);
 
 } // namespace flipscope::h5

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/job.h"
+#include "core/trace/open_hints.h"
 #include "core/trace/trace.h"
 
 #include <filesystem>
@@ -13,12 +14,21 @@
 
 namespace flipscope {
 
+/// A file that is being opened.
+struct TraceFile {
+    std::filesystem::path path;    ///< as the user named it: for messages and Trace::path
+    std::filesystem::path content; ///< what to read: `path`, or the unpacked content of a compressed file, which is
+                                   ///< there until the reader returns (descriptors opened meanwhile stay good)
+    FileStamp stamp;               ///< of `path`: for Trace::stamp
+};
+
 /// One kind of file that can be opened. Adding one is a new .cpp file and a line in readers().
 struct TraceReader {
     std::string name; ///< for a person, as "Flipscope trace (HDF5)"
-    /// Decides by content, never by name: gets the path and the file's first 4 KiB.
-    std::function<bool(const std::filesystem::path&, std::string_view head)> recognises;
-    std::function<Result<TracePtr>(const std::filesystem::path&, const Job&)> open;
+    /// Decides by content, never by name: gets the file to read and its first 4 KiB.
+    std::function<bool(const std::filesystem::path& content, std::string_view head)> recognises;
+    /// Fills a Trace: run settings from what the file states, a finding for each thing that cannot be known from it.
+    std::function<Result<TracePtr>(const TraceFile&, const OpenHints&, const Job&)> open;
 };
 
 const std::vector<TraceReader>& readers();
@@ -28,6 +38,10 @@ std::string hdf5_version();
 
 /// Opens a trace of any supported kind. Never changes the file, nor holds a lock on it. Small data (ids, text,
 /// settings, positions) is read and checked here; rows stay in the file.
+Result<TracePtr> open_trace(const std::filesystem::path& path, const OpenHints& hints, const Job& job = {});
 Result<TracePtr> open_trace(const std::filesystem::path& path, const Job& job = {});
+
+/// Whether some reader would take the file, as far as its beginning shows: for choosing among the files of a folder.
+bool looks_like_trace(const std::filesystem::path& path);
 
 } // namespace flipscope

@@ -33,9 +33,12 @@ struct ByteStrings {
     }
 };
 
+/// Stands for an id that the source of a trace does not tell: it agrees with any other, and it is said.
+inline constexpr std::int32_t unknown_id = -1;
+
 /// The forced history: one id per position.
 struct TokenHistory {
-    std::vector<std::int32_t> ids;
+    std::vector<std::int32_t> ids;                              ///< unknown_id where the source has none
     ByteStrings text;                                           ///< empty, or one string per position
     std::string tokenizer, chat_template_sha256, prompt_sha256; ///< empty = not stated
 };

@@ -32,11 +32,19 @@ def check(condition, sentence):
 
 
 # Options: what --help lists is in the manual and on the man page, and the other way round.
-ours = {"info": {"--json"},
-        "analyze": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## analyze")[1].split("### JSON")[0])),
-        "compare": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## compare")[1].split("```json")[0])),
-        "toolcalls": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## toolcalls")[1].split("```json")[0])),
-        "export": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## export")[1].split("## Environment")[0]))}
+def options_between(start, end):
+    return set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split(f"## {start}\n")[1].split(f"## {end}\n")[0]))
+
+
+hints = set(re.findall(r"`(--[a-z-]+)", "\n".join(
+    line for line in manual["command-line"].split("## Hints\n")[1].split("## Environment")[0].splitlines() if line.startswith("|"))))
+ours = {"info": {"--json"} | hints,
+        "analyze": options_between("analyze", "JSON") | hints,
+        "compare": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## compare\n")[1].split("```json")[0])),
+        "toolcalls": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## toolcalls\n")[1].split("```json")[0])),
+        "export": options_between("export", "import"),
+        "import": options_between("import", "convert") | hints,
+        "convert": options_between("convert", "Hints")}
 if "export" not in call("--help"):  # a build without the window draws nothing
     ours["compare"] -= {"--out", "--metric", "--size", "--dpi", "--theme"}
 for command, described in ours.items():

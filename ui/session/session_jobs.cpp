@@ -26,17 +26,6 @@ void post([[maybe_unused]] QObject* context, [[maybe_unused]] Work&& work)
 #endif
 }
 
-bool looksLikeTrace(const QString& path)
-{
-    QFile file(path);
-    if (QFileInfo(path).size() == 0 || !file.open(QIODevice::ReadOnly)) // files of /proc may answer never
-        return false;
-    const QByteArray head = file.read(4096);
-    const std::string_view view(head.constData(), static_cast<std::size_t>(head.size()));
-    const std::filesystem::path fsPath = path.toStdString();
-    return std::ranges::any_of(readers(), [&](const TraceReader& r) { return r.recognises(fsPath, view); });
-}
-
 /// Traces in a folder, not in the folders in it, by name.
 QStringList tracesIn(const QString& folder, const Job& job)
 {
@@ -45,7 +34,7 @@ QStringList tracesIn(const QString& folder, const Job& job)
     for (const QString& name : dir.entryList(QDir::Files | QDir::Readable, QDir::Name | QDir::IgnoreCase)) {
         if (job.cancelled())
             break;
-        if (looksLikeTrace(dir.filePath(name)))
+        if (looks_like_trace(dir.filePath(name).toStdString()))
             found.append(dir.filePath(name));
     }
     return found;

@@ -47,6 +47,34 @@ private slots:
         QVERIFY(a->equal_types && !a->top_k);
         QVERIFY(a->findings.empty());
     }
+    void ids_that_nobody_knows_agree_and_it_is_said()
+    {
+        Trace p = with_rows("base", {31, 63}, 8), q = with_rows("run", {31, 63}, 8);
+        q.tokens.ids[5] = unknown_id;
+        auto a = align(p, q);
+        QVERIFY(a.has_value());
+        QVERIFY(finding(*a, "unknown-ids"));
+        QVERIFY(says(finding(*a, "unknown-ids")->text, {"1 of the 100 token ids of run are not known"}));
+        q.tokens.ids.assign(100, unknown_id);
+        a = align(p, q);
+        QVERIFY(a.has_value() && a->probes.size() == 2);
+        QVERIFY(says(finding(*a, "unknown-ids")->text, {"No token id of run is known"}));
+        q.tokens.ids[99] = 1; // what is known counts: 3 + 99 * 7 = 696
+        QVERIFY(says(align(p, q).error().message, {"position 99", "696", "1 (text"}));
+    }
+    void histories_in_chunks_must_be_cut_alike()
+    {
+        Trace p = with_rows("base", {31, 63}, 8), q = with_rows("run", {31, 63}, 8);
+        p.spans = {{0, 50, "chunk", ""}, {50, 100, "chunk", ""}};
+        auto a = align(p, q);
+        QVERIFY(a.has_value());
+        QVERIFY(says(finding(*a, "chunked-context")->text, {"base was fed in 2 chunks", "run states no chunks"}));
+        q.spans = p.spans;
+        QVERIFY(!finding(*align(p, q), "chunked-context"));
+        q.spans = {{0, 40, "chunk", ""}, {40, 80, "chunk", ""}, {80, 100, "chunk", ""}};
+        QCOMPARE(align(p, q).error().kind, ErrorKind::NotComparable);
+        QVERIFY(says(align(p, q).error().message, {"begins a chunk at token 40"}));
+    }
     void other_token_names_position_ids_and_texts()
     {
         Trace p = made::trace("base", {1, 2, 3, 4}, {1}), q = made::trace("kv8", {1, 2, 9, 4}, {1});
