@@ -262,13 +262,9 @@ Result<void> find_floor(Reading& r)
     }
     const bool wide = widest > 16.001F;
     r.trace->run.emplace_back("codec", wide ? llamacpp_codec_24 : llamacpp_codec_16);
-    const char* reached = widest > (wide ? 23.99F : 15.99F) ? "" : " (no row looked at reaches that far down)";
-    r.warn("codec-limited",
-           fmt::format(
-               "Codec-limited: log-probabilities are stored in 16 bits, floored at {} nats under the best{}. KL "
-               "below 1e-4 nats a token is noise of the codec, small negative values of llama.cpp's KLD are normal, "
-               "and tokens under the floor look likelier than they are.",
-               wide ? 24 : 16, reached));
+    r.trace->findings.push_back(*codec_finding(*r.trace));
+    if (widest <= (wide ? 23.99F : 15.99F))
+        r.note("floor-not-reached", "No row that was looked at reaches down to the floor.");
     if (odd > 0)
         r.warn("odd-rows",
                fmt::format("{} of the {} rows looked at hold no numbers: a NaN or an infinity spoiled them when "
@@ -367,6 +363,21 @@ bool is_kin(std::string_view head)
 }
 
 } // namespace
+
+std::optional<Finding> codec_finding(const Trace& trace)
+{
+    const std::string* codec = trace.setting("codec");
+    const bool wide = codec && codec->starts_with(llamacpp_codec_24);
+    if (codec == nullptr || (!wide && !codec->starts_with(llamacpp_codec_16)))
+        return std::nullopt;
+    return Finding{
+        Finding::Level::Warning, "codec-limited",
+        fmt::format(
+            "Codec-limited: log-probabilities are stored in 16 bits, floored at {} nats under the best. KL below "
+            "1e-4 nats a token is noise of the codec, small negative values of llama.cpp's KLD are normal, and "
+            "tokens under the floor look likelier than they are.",
+            wide ? 24 : 16)};
+}
 
 bool is_llamacpp_base(const Trace& trace)
 {

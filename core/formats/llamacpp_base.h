@@ -4,6 +4,7 @@
 
 #include "core/trace/open.h"
 
+#include <optional>
 #include <string_view>
 
 namespace flipscope {
@@ -21,6 +22,10 @@ TraceReader llamacpp_base_reader();
 /// Value of the run setting "codec" of such a trace; it stays when the trace is imported with its rows unchanged.
 inline constexpr std::string_view llamacpp_codec_16 = "llama.cpp base file, floored at 16 nats";
 inline constexpr std::string_view llamacpp_codec_24 = "llama.cpp base file, floored at 24 nats";
+
+/// What the codec did to the values of `trace`, also where they were imported or converted since; nothing where its
+/// rows never were in a base file.
+std::optional<Finding> codec_finding(const Trace& trace);
 
 /// Whether the rows of `trace` are those of a base file, as they were decoded.
 bool is_llamacpp_base(const Trace& trace);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/formats/llamacpp_base.h"
 #include "core/report/report.h"
 #include "core/text/token_text.h"
 
@@ -66,6 +67,14 @@ Abilities abilities(const Trace& trace)
         a.can.push_back("flips, and lower bounds of the divergences (lists of the likeliest tokens only)");
     else
         a.cannot.push_back("flip rates and divergences: the rows cannot be read");
+    if (is_llamacpp_base(trace))
+        a.can.push_back("as a baseline, the statistics that llama.cpp's --kl-divergence prints");
+    const auto& ids = trace.tokens.ids;
+    if (const auto unknown = std::count(ids.begin(), ids.end(), unknown_id); unknown > 0)
+        a.cannot.push_back(
+            fmt::format("checking which text was fed, and the likelihood of its tokens: {} of {} ids are not "
+                        "known",
+                        unknown, ids.size()));
     if (trace.tokens.text.empty() && !trace.vocabulary)
         a.cannot.push_back("showing the text of tokens: the file holds no bytes (another open trace's are used)");
     else

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/trace/flipscope_reader.h"
 
+#include "core/formats/llamacpp_base.h"
 #include "core/trace/content_key.h"
 #include "core/trace/read_parts.h"
 
@@ -138,6 +139,8 @@ Result<TracePtr> open_file(const TraceFile& from, const OpenHints& hints, const 
                     ok.error().message);
     }
     (*file)->heaps.forget();
+    if (auto codec = codec_finding(*trace)) // imported from a base file
+        trace->findings.push_back(std::move(*codec));
     if (!hints.run_name.empty())
         trace->run_name = hints.run_name;
     keep_readable(trace->findings);

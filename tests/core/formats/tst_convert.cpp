@@ -193,12 +193,14 @@ private slots:
         const Done done(**base, {});
         QVERIFY2(done.trace.has_value(), done.trace ? "" : done.trace.error().message.c_str());
         QVERIFY(is_llamacpp_base(**done.trace));
+        QVERIFY(finding(**done.trace, "codec-limited"));
         QCOMPARE((*done.trace)->spans.size(), 4u);
         QCOMPARE(all_values(*(*done.trace)->probes.rows), all_values(*(*base)->probes.rows));
         ConvertOptions options;
         options.type = LogitType::F16;
         const Done rounded(**base, options);
         QVERIFY(!is_llamacpp_base(**rounded.trace));
+        QVERIFY(finding(**rounded.trace, "codec-limited"));
         QVERIFY(contains(*(*rounded.trace)->setting("codec"), "then rounded to float16"));
     }
 };
