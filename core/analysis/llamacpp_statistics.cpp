@@ -140,12 +140,13 @@ private:
 };
 
 /// Computes tokens of a block on all cores; each is independent of the others.
-void compute_block(const Rows& base, const Rows& run, std::span<const std::int32_t> next, std::span<LlamacppToken> out)
+void compute_block(const Rows& base, const Rows& run, bool normalised, std::span<const std::int32_t> next,
+                   std::span<LlamacppToken> out)
 {
     std::atomic<std::size_t> taken = 0;
     const auto work = [&] {
         for (std::size_t i = taken++; i < out.size(); i = taken++)
-            out[i] = llamacpp_token(base.row(i), run.row(i), next[i]);
+            out[i] = llamacpp_token(base.row(i), run.row(i), next[i], normalised);
     };
     std::vector<std::jthread> helpers;
     for (unsigned n = 1;
@@ -174,7 +175,8 @@ Result<std::vector<LlamacppToken>> tokens_of(const Trace& baseline, const Trace&
         for (Rows* rows : {&base_rows, &run_rows})
             if (auto ok = rows->read(pairs.subspan(first, n)); !ok)
                 return tl::unexpected(ok.error());
-        compute_block(base_rows, run_rows, std::span(next).subspan(first, n), std::span(tokens).subspan(first, n));
+        compute_block(base_rows, run_rows, is_llamacpp_base(run), std::span(next).subspan(first, n),
+                      std::span(tokens).subspan(first, n));
     }
     return tokens;
 }
@@ -219,22 +221,26 @@ void fill_totals(LlamacppStatistics& s, const Sums& sums)
 
 } // namespace
 
-LlamacppToken llamacpp_token(std::span<const float> base, std::span<const float> logits, std::int32_t next)
+LlamacppToken llamacpp_token(std::span<const float> base, std::span<const float> logits, std::int32_t next,
+                             bool normalised)
 {
     std::size_t top = 0, top_base = 0; // the first of the largest
     for (std::size_t i = 1; i < logits.size(); ++i) {
         top = logits[i] > logits[top] ? i : top;
         top_base = base[i] > base[top_base] ? i : top_base;
     }
-    double sum = 0;
-    for (const float z : logits)
-        sum += std::exp(z - logits[top]); // in float32
-    const auto log_sum = static_cast<float>(std::log(sum));
+    float log_sum = -logits[top]; // so that the log-sum-exp is 0
+    if (!normalised) {
+        double sum = 0;
+        for (const float z : logits)
+            sum += std::exp(z - logits[top]); // in float32
+        log_sum = static_cast<float>(std::log(sum));
+    }
     const float lse = logits[top] + log_sum;
     LlamacppToken t;
     t.same_top = top == top_base;
     const auto id = static_cast<std::size_t>(next);
-    t.nll = logits[top] + log_sum - logits[id];
+    t.nll = lse - logits[id];
     t.nll_base = -base[id];
     for (std::size_t i = 0; i < logits.size(); ++i)
         if (base[i] > -16.0F)

@@ -18,14 +18,17 @@
 // out. They stand beside our own, which are defined in resources/manual/metrics.md; KLD here may be slightly negative.
 namespace flipscope {
 
-/// One scored token. `base` are the decoded log-probabilities of a base file, `logits` those of the run (any offset).
+/// One scored token. `base` are the decoded log-probabilities of a base file, `logits` those of the run: with any
+/// offset, or, if `normalised`, decoded log-probabilities too. These sum to more than 1, since the floor lifts the
+/// unlikely ones; normalising them again would move every value away from what the tool saw.
 struct LlamacppToken {
     float nll = 0, nll_base = 0; ///< -ln of the probability of the history's own next token
     float dp = 0;                ///< probability of that token, run minus base
     double kld = 0;
     bool same_top = false;
 };
-LlamacppToken llamacpp_token(std::span<const float> base, std::span<const float> logits, std::int32_t next);
+LlamacppToken llamacpp_token(std::span<const float> base, std::span<const float> logits, std::int32_t next,
+                             bool normalised = false);
 
 /// A mean, and its standard error where there are more than 10 tokens (else 0).
 struct Uncertain {

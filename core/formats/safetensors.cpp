@@ -112,7 +112,7 @@ bool is_safetensors(std::string_view head)
     return size >= 2 && size <= format_limit;
 }
 
-Result<Safetensors> read_safetensors(BytesPtr bytes, const std::string& shown)
+Result<Safetensors> read_safetensors(const BytesPtr& bytes, const std::string& shown)
 {
     std::uint64_t size = 0;
     if (bytes->size() < sizeof size)

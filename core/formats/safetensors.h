@@ -19,6 +19,6 @@ struct Safetensors {
 /// Whether the beginning of a file is that of one.
 bool is_safetensors(std::string_view head);
 
-Result<Safetensors> read_safetensors(BytesPtr bytes, const std::string& shown);
+Result<Safetensors> read_safetensors(const BytesPtr& bytes, const std::string& shown);
 
 } // namespace flipscope::formats

@@ -67,14 +67,15 @@ def uncertain(values):
     return [mean, float(np.sqrt(variance / (len(v) - 1))) if variance > 0 and len(v) > 10 else 0.0]
 
 
-def tool_statistics(base, logits, targets):
-    """What --kl-divergence prints, from its description; rows in float32, sums in double."""
+def tool_statistics(base, logits, targets, normalised=False):
+    """What --kl-divergence prints, from its description; rows in float32, sums in double. Rows of another base file are
+    log-probabilities as they are (`normalised`)."""
     nll, nll_base, kld, dp, same = [], [], [], [], 0
     for b, z, t in zip(base, np.asarray(logits, np.float32), targets):
         top = z.max()
         log_sum = np.float32(np.log(np.exp(z - top).astype(np.float64).sum()))
-        lse = np.float32(top + log_sum)
-        nll.append(np.float32(np.float32(top + log_sum) - z[t]))
+        lse = np.float32(0) if normalised else np.float32(top + log_sum)
+        nll.append(np.float32(lse - z[t]))
         nll_base.append(-b[t])
         keep = b > -16
         kld.append((np.exp(b[keep]) * ((b[keep] - z[keep]) + lse)).astype(np.float64).sum())
@@ -134,7 +135,7 @@ expected["base"] = {"n_ctx": n_ctx, "n_vocab": n_vocab, "n_chunk": n_chunk, "tok
                     "positions": positions, "rows": rows16[[0, 31, 123]].astype(float).tolist(), "cut_rows": 2 * per_chunk + 10,
                     "rows-24": rows24[[0, 31, 123]].astype(float).tolist(),
                     "exact": tool_statistics(rows16, other, targets),
-                    "codec": tool_statistics(rows16, run_rows16, targets)}
+                    "codec": tool_statistics(rows16, run_rows16, targets, True)}
 
 # --- arrays ---------------------------------------------------------------------------------------------------------
 
