@@ -26,15 +26,16 @@ const Names names_of_rows = {"logits", "logprobs", "log_probs", "scores"};
 const Names names_of_ids = {"ids", "input_ids", "token_ids", "tokens", "prompt_ids", "tokens_ids"};
 const Names names_of_positions = {"positions", "position", "probe_positions"};
 
-bool may_be_rows(const Array& a)
-{
-    return a.type == ElementType::BF16 || a.type == ElementType::F16 || a.type == ElementType::F32 ||
-           a.type == ElementType::F64 || a.type == ElementType::Raw2;
-}
-
 std::size_t wide_dimensions(const Array& a)
 {
     return static_cast<std::size_t>(std::count_if(a.shape.begin(), a.shape.end(), [](auto n) { return n != 1; }));
+}
+
+bool may_be_rows(const Array& a)
+{
+    return a.type == ElementType::BF16 || a.type == ElementType::F16 || a.type == ElementType::F32 ||
+           a.type == ElementType::F64 || a.type == ElementType::Raw2 ||
+           (a.type == ElementType::Unsigned && a.element_size == 2 && wide_dimensions(a) == 2); // bfloat16 in disguise
 }
 
 const Array* named(const std::vector<Array>& arrays, const Names& names)
@@ -53,8 +54,8 @@ std::string list_of(const std::vector<Array>& arrays)
     for (const Array& a : arrays) {
         if (++n > 12)
             return text + ", …";
-        text += fmt::format("{}{} ({}, {})", text.empty() ? "" : ", ", h5::one_line(a.name, 40), a.type_name,
-                            a.shape_text());
+        const std::string name = a.name.empty() ? "an array" : h5::one_line(a.name, 40);
+        text += fmt::format("{}{} ({}, {})", text.empty() ? "" : ", ", name, a.type_name, a.shape_text());
     }
     return text;
 }
