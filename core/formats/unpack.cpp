@@ -89,7 +89,6 @@ Result<void> gunzip(Packed& packed, const Sink& sink)
             if (*z.next_in != 0x1F) // padding of tapes and the like behind the last member
                 return {};
             inflateReset(&z);
-            in_member = true;
         }
         z.next_out = reinterpret_cast<Bytef*>(out.data());
         z.avail_out = static_cast<uInt>(out.size());
