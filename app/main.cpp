@@ -70,6 +70,7 @@ int run_program(int argc, char** argv)
     add_toolcalls(app, exit_code);
     add_import(app, exit_code);
     add_convert(app, exit_code);
+    add_summarize(app, exit_code);
 #if FLIPSCOPE_UI
     add_export(app, exit_code);
 #endif

@@ -74,14 +74,18 @@ int run_analyze(AnalyzeOptions options)
     const auto compared = compare_runs(options, console.job());
     if (!compared)
         return ended(compared.error());
-    if (!compared->any()) // nothing to report on, and each reason was named
+    if (!compared->any()) { // nothing to report on, and each reason was named
+        if (compared->problems.empty())
+            complain("There is nothing to compute: a printout of llama-perplexity stands beside runs, so name one.");
         return exit_failed;
+    }
     Analysis analysis;
     analysis.window_tokens = options.window;
     analysis.engine = compared->engine;
     analysis.engine_detail = compared->engine_detail;
     analysis.baseline = compared->baseline;
     analysis.notices = compared->notices;
+    analysis.logs = compared->logs;
     analysis.problems = compared->problems;
     const HistoryExtent extent = compared->extent();
     const int floor_index = options.floor.empty() ? -1 : compared->run_of(options.floor);
@@ -112,7 +116,9 @@ void add_analyze(CLI::App& app, int& exit_code)
     const auto options = std::make_shared<AnalyzeOptions>();
     CLI::App* command = app.add_subcommand(
         "analyze", "How far runs are from a baseline: flips, KL(P‖Q) in nats (P baseline, Q run), per context window");
+    options->runs_optional = true;
     add_compare_options(*command, *options);
+    add_window_option(*command, *options);
     command
         ->add_option("--by", options->by,
                      "What to count by: windows of equally many tokens, segments (system, user, assistant, thinking, "

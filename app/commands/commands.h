@@ -21,6 +21,7 @@ void add_compare(CLI::App& app, int& exit_code);
 void add_toolcalls(CLI::App& app, int& exit_code);
 void add_import(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
+void add_summarize(CLI::App& app, int& exit_code);
 #if FLIPSCOPE_UI
 void add_export(CLI::App& app, int& exit_code);
 #endif

@@ -51,23 +51,16 @@ void tell_stages(const std::string& file, const MetricsTable& table)
     line("together", t.seconds, fmt::format(", bound by {}", t.bound()));
 }
 
-/// Fills `run` as far as it comes.
-Result<void> compute_run(const TracePtr& baseline, const std::string& file, Engine& engine,
-                         const CompareOptions& options, const Job& job, ComparedRun& run)
+/// Fills `run`, whose trace is there, as far as it comes.
+Result<void> compute_run(const TracePtr& baseline, Engine& engine, const CompareOptions& options, const Job& job,
+                         ComparedRun& run)
 {
-    const auto start = Clock::now();
-    auto trace = open_trace(file, *options.hints, job);
-    if (!trace)
-        return tl::unexpected(trace.error());
-    if (options.verbose)
-        tell_opened(file, start);
-    run.trace = *trace;
-    if (auto ok = check_windows_of(**trace, options.window); !ok)
+    if (auto ok = check_windows_of(*run.trace, options.window); !ok)
         return ok;
     ComputeOptions how;
     how.use_cache = !options.no_cache;
     how.threads = options.threads;
-    auto table = compute_table(baseline, *trace, engine, how, job);
+    auto table = compute_table(baseline, run.trace, engine, how, job);
     if (!table)
         return tl::unexpected(table.error());
     run.table = *table;
@@ -149,10 +142,6 @@ void add_baseline(CLI::App& command, CompareOptions& options)
 
 void add_engine_options(CLI::App& command, CompareOptions& options)
 {
-    command.add_option("--window", options.window, "Tokens per window")
-        ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()))
-        ->capture_default_str()
-        ->type_name("TOKENS");
     command.add_option("--engine", options.engine, "What computes: auto takes the GPU where it works, else the CPU")
         ->check(CLI::IsMember({"auto", "cpu", "cuda", "reference"}))
         ->capture_default_str()
@@ -170,7 +159,7 @@ void add_compare_options(CLI::App& command, CompareOptions& options)
 {
     add_baseline(command, options);
     command.add_option("RUN", options.runs, "Traces of the runs that are compared with it: Q")
-        ->required()
+        ->required(!options.runs_optional)
         ->check(not_empty())
         ->type_name("");
     add_engine_options(command, options);
@@ -188,7 +177,16 @@ void add_pair_options(CLI::App& command, CompareOptions& options)
         ->required()
         ->check(not_empty())
         ->type_name("");
+    add_window_option(command, options);
     add_engine_options(command, options);
+}
+
+void add_window_option(CLI::App& command, CompareOptions& options)
+{
+    command.add_option("--window", options.window, "Tokens per window")
+        ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()))
+        ->capture_default_str()
+        ->type_name("TOKENS");
 }
 
 Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
@@ -214,21 +212,56 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     result.engine_detail = engine.detail();
     if (!selection->notice.empty())
         result.notices.push_back(selection->notice);
+    if (options.runs.empty() && result.baseline->others.empty())
+        return fail(ErrorKind::Usage, "{} is no summary with runs in it: name the runs to compare with it.",
+                    options.baseline);
     std::vector<std::string> names;
-    for (const std::string& file : options.runs) {
+    const auto problem = [&](const std::string& file, const Error& error) {
+        result.problems.push_back({error.kind, naming_file(file, error)});
+        complain(result.problems.back().message);
+    };
+    const auto compare = [&](const TracePtr& trace, const std::string& file) -> Result<void> {
         ComparedRun run;
-        if (const auto computed = compute_run(result.baseline, file, engine, options, job, run); !computed) {
+        run.trace = trace;
+        if (const auto computed = compute_run(result.baseline, engine, options, job, run); !computed) {
             if (computed.error().kind == ErrorKind::Cancelled)
-                return tl::unexpected(computed.error());
+                return computed;
             run.problem = computed.error().message;
-            result.problems.push_back({computed.error().kind, naming_file(file, computed.error())});
-            complain(result.problems.back().message);
+            problem(file, computed.error());
         }
-        if (!run.trace)
-            continue;
-        run.name = distinct_name(run.trace->run_name, names);
+        run.name = distinct_name(trace->run_name, names);
         names.push_back(run.name);
         result.runs.push_back(std::move(run));
+        return {};
+    };
+    if (options.runs.empty())
+        for (const TracePtr& trace : result.baseline->others)
+            if (auto ok = compare(trace, options.baseline); !ok)
+                return tl::unexpected(ok.error());
+    for (const std::string& file : options.runs) {
+        if (is_kld_log(file)) {
+            if (auto log = open_kld_log(file))
+                result.logs.push_back(std::move(*log));
+            else
+                problem(file, log.error());
+            continue;
+        }
+        const auto began = Clock::now();
+        const auto trace = open_trace(file, *options.hints, job);
+        if (trace && options.verbose)
+            tell_opened(file, began);
+        if (!trace) {
+            if (trace.error().kind == ErrorKind::Cancelled)
+                return tl::unexpected(trace.error());
+            problem(file, trace.error());
+            continue;
+        }
+        // A summary stands for its runs.
+        const std::vector<TracePtr> traces =
+            (*trace)->others.empty() ? std::vector<TracePtr>{*trace} : (*trace)->others;
+        for (const TracePtr& one : traces)
+            if (auto ok = compare(one, file); !ok)
+                return tl::unexpected(ok.error());
     }
     return result;
 }

@@ -4,6 +4,7 @@
 
 #include "core/analysis/windows.h"
 #include "core/base/job.h"
+#include "core/formats/kld_log.h"
 #include "core/trace/open_hints.h"
 #include "core/trace/trace.h"
 
@@ -27,6 +28,7 @@ struct CompareOptions {
     bool no_cache = false;
     bool verbose = false; ///< say on stderr where the time went
     std::shared_ptr<OpenHints> hints; ///< for all files that are no Flipscope traces
+    bool runs_optional = false; ///< a summary brings its own
     CompareOptions();
     std::vector<std::filesystem::path> inputs() const; ///< all files that are read
 };
@@ -35,10 +37,12 @@ struct CompareOptions {
 void add_floor_option(CLI::App& command, std::string& floor);
 void include_floor(CompareOptions& options, const std::string& floor);
 
-/// Adds BASE RUN…, --window, --engine, --threads and --no-cache.
+/// Adds BASE RUN…, --engine, --threads and --no-cache.
 void add_compare_options(CLI::App& command, CompareOptions& options);
-/// The same with exactly two runs, A and B.
+/// The same with exactly two runs, A and B, and --window.
 void add_pair_options(CLI::App& command, CompareOptions& options);
+/// Adds --window.
+void add_window_option(CLI::App& command, CompareOptions& options);
 
 /// A run that could be read, and its numbers.
 struct ComparedRun {
@@ -53,6 +57,7 @@ struct Compared {
     std::vector<ComparedRun> runs; ///< in the order they were named
     std::string engine, engine_detail;
     std::vector<std::string> notices;
+    std::vector<KldLog> logs;    ///< printouts of llama-perplexity, named among the runs
     std::vector<Error> problems; ///< runs that could not be read or compared, each already named on stderr
 
     bool any() const; ///< a run could be compared

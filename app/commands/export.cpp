@@ -155,7 +155,9 @@ void add_export(CLI::App& app, int& exit_code)
 {
     const auto options = std::make_shared<ExportOptions>();
     CLI::App* command = app.add_subcommand("export", "Draw a chart into a file; needs no display");
+    options->runs_optional = true;
     add_compare_options(*command, *options);
+    add_window_option(*command, *options);
     command
         ->add_option("--chart", options->chart,
                      "What to draw: runs x windows (heatmap), a line per run over the windows (flips, kl), KL(P‖Q) at "

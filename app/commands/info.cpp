@@ -20,15 +20,29 @@ struct InfoOptions {
     std::shared_ptr<OpenHints> hints = std::make_shared<OpenHints>();
 };
 
+Result<std::string> describe(const InfoOptions& options, const Job& job)
+{
+    if (is_kld_log(options.file)) {
+        const auto log = open_kld_log(options.file);
+        if (!log)
+            return tl::unexpected(log.error());
+        return options.json ? json_text(kld_log_json(*log)) : kld_log_text(*log);
+    }
+    const auto trace = open_trace(options.file, *options.hints, job);
+    if (!trace)
+        return tl::unexpected(trace.error());
+    return options.json ? json_text(info_json(**trace)) : info_text(**trace);
+}
+
 int run_info(const InfoOptions& options)
 {
     const ConsoleJob console;
-    const auto trace = open_trace(options.file, *options.hints, console.job());
-    if (!trace) {
-        complain(trace.error().message);
-        return exit_code_of(trace.error());
+    const auto described = describe(options, console.job());
+    if (!described) {
+        complain(described.error().message);
+        return exit_code_of(described.error());
     }
-    const std::string text = options.json ? json_text(info_json(**trace)) : info_text(**trace);
+    const std::string& text = *described;
     if (const auto written = write_text("-", text); !written) {
         complain(written.error().message);
         return exit_failed;

@@ -41,9 +41,29 @@ std::string token_at(const Trace& trace, std::size_t i)
     return fmt::format("{} (text not stored)", id);
 }
 
+/// Ids made up for texts hold within one session; written to files, two sessions' may mean different texts.
+bool made_up_ids_clash(const Trace& baseline, const Trace& run)
+{
+    if (baseline.setting("token_ids") == nullptr || run.setting("token_ids") == nullptr || !baseline.vocabulary ||
+        !run.vocabulary || baseline.vocabulary == run.vocabulary)
+        return false;
+    const ByteStrings &p = baseline.vocabulary->text, &q = run.vocabulary->text;
+    for (std::size_t i = 0; i < std::min(p.size(), q.size()); ++i)
+        if (!p[i].empty() && !q[i].empty() && p[i] != q[i])
+            return true;
+    return false;
+}
+
 tl::unexpected<Error> ids_differ(const Trace& baseline, const Trace& run, std::size_t at)
 {
     const std::string base_name = name_of(baseline, run), run_name = name_of(run, baseline);
+    const bool base_unknown = baseline.tokens.ids[at] < 0, run_unknown = run.tokens.ids[at] < 0;
+    if (base_unknown != run_unknown)
+        return fail(ErrorKind::NotComparable,
+                    "{} cannot be compared with {}: {} does not state the id of the token at position {}, so nobody "
+                    "can tell whether the two histories are one; save the request beside the answer "
+                    "({{\"request\": …, \"response\": …}}), or ask the server for the ids of the prompt.",
+                    run_name, base_name, base_unknown ? base_name : run_name, at);
     std::string shift;
     const auto offer = [&](const std::string& which, const Trace& longer) {
         return fmt::format(" {} has one extra token at its start ({}): without it, a shift by one, the two histories "
@@ -106,11 +126,25 @@ std::string probes_text(std::int64_t n)
     return n == 1 ? "1 probe" : fmt::format("{} probes", n);
 }
 
+/// Whether ids may differ from `at` on: what a run chose itself is its own from the first token that is another's.
+bool may_part(const Trace& trace, std::size_t at)
+{
+    return trace.generated_from >= 0 && static_cast<std::int64_t>(at) >= trace.generated_from;
+}
+
+void note_parting(const Trace& baseline, const Trace& run, std::size_t at, Alignment& a)
+{
+    a.findings.push_back(
+        {Finding::Level::Note, "answers-part",
+         fmt::format("What was generated parts at position {} ({} in {}, {} in {}): compared up to there.", at,
+                     token_at(baseline, at), name_of(baseline, run), token_at(run, at), name_of(run, baseline))});
+}
+
 void note_history(const Trace& baseline, const Trace& run, Alignment& a)
 {
     const auto nb = static_cast<std::int64_t>(baseline.tokens.ids.size());
     const auto nr = static_cast<std::int64_t>(run.tokens.ids.size());
-    if (nb != nr)
+    if (nb != nr && a.common_tokens == std::min(nb, nr))
         a.findings.push_back({Finding::Level::Note, "common-prefix",
                               fmt::format("The histories have different lengths ({} tokens in {}, {} in {}): compared "
                                           "over the common first {} tokens.",
@@ -229,12 +263,21 @@ Result<Alignment> align(const Trace& baseline, const Trace& run)
     Alignment a;
     const auto& p = baseline.tokens.ids;
     const auto& q = run.tokens.ids;
-    const std::size_t common = std::min(p.size(), q.size());
+    if (made_up_ids_clash(baseline, run))
+        return fail(ErrorKind::NotComparable,
+                    "{} cannot be compared with {}: both have ids that were made up from texts, but not the same ones; "
+                    "open the servers' answers themselves.",
+                    name_of(run, baseline), name_of(baseline, run));
+    std::size_t common = std::min(p.size(), q.size());
     const auto agree = [](std::int32_t a, std::int32_t b) { return a == b || a == unknown_id || b == unknown_id; };
     const auto differ = std::mismatch(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(common), q.begin(), agree);
     const auto at = static_cast<std::size_t>(differ.first - p.begin());
-    if (at < common)
-        return ids_differ(baseline, run, at);
+    if (at < common) {
+        if (!may_part(baseline, at) && !may_part(run, at))
+            return ids_differ(baseline, run, at);
+        common = at;
+        note_parting(baseline, run, at, a);
+    }
     if (common == 0)
         return fail(ErrorKind::NotComparable, "{} cannot be compared with {}: {} holds no tokens.",
                     name_of(run, baseline), name_of(baseline, run),

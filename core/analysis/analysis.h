@@ -6,6 +6,7 @@
 #include "core/analysis/llamacpp_statistics.h"
 #include "core/analysis/partition.h"
 #include "core/analysis/windows.h"
+#include "core/formats/kld_log.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
@@ -41,6 +42,7 @@ struct Analysis {
     std::vector<RunAnalysis> runs;
     int floor = -1; ///< index of the run that is the noise floor
     std::vector<std::string> notices;
+    std::vector<KldLog> logs;    ///< printouts of llama-perplexity named among the runs
     std::vector<Error> problems; ///< runs that could not be read or compared; each sentence names its file
 };
 

@@ -3,8 +3,10 @@
 #include "core/analysis/compute.h"
 
 #include "core/analysis/cache.h"
+#include "core/analysis/checks/checks.h"
 #include "core/analysis/list_pairs.h"
 #include "core/analysis/row_stream.h"
+#include "core/analysis/summary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -96,6 +98,8 @@ struct Group {
     bool lists() const { return baseline.kind == ProbeSet::Kind::TopK || run.kind == ProbeSet::Kind::TopK; }
     std::int64_t bytes() const
     {
+        if (pairs.empty()) // such a set may have no rows at all
+            return 0;
         const auto row = [](const ProbeSet& s) {
             return s.kind == ProbeSet::Kind::Full ? s.rows->row_bytes() : s.lists->k() * 8;
         };
@@ -271,7 +275,6 @@ private:
     std::int64_t done_ = 0, total_ = 0;
 };
 
-/// What can only be said about an alignment once the rows were read.
 void note_outside(MetricsTable& table)
 {
     if (table.alignment.top_k || table.alignment.baseline_vocab == table.alignment.run_vocab)
@@ -286,6 +289,15 @@ void note_outside(MetricsTable& table)
          fmt::format("Probability mass outside the shared ids: at most {:.3g} in the baseline and {:.3g} in the run, "
                      "at any probe.",
                      most_p, most_q)});
+}
+
+/// What can only be said about an alignment once the rows were read.
+void note_numbers(const Trace& baseline, const Trace& run, MetricsTable& table)
+{
+    note_outside(table);
+    Findings more = check_numbers(baseline, run, table);
+    auto& findings = table.alignment.findings;
+    findings.insert(findings.end(), more.begin(), more.end());
 }
 
 std::string verdict_of(const std::optional<MetricsTable>& cached, const MetricsTable& fresh)
@@ -340,13 +352,19 @@ Result<TablePtr> compute_table(const TracePtr& baseline, const TracePtr& run, En
     if (!alignment)
         return tl::unexpected(alignment.error());
 
+    if (auto stored = stored_table(*baseline, *run, *alignment))
+        return std::make_shared<const MetricsTable>(std::move(*stored));
+
+    for (const Findings& more : {check_statements(*baseline, *run), check_temperature(*baseline, *run, *alignment)})
+        alignment->findings.insert(alignment->findings.end(), more.begin(), more.end());
+
     const auto cache = options.use_cache ? TableCache::of_user() : std::nullopt;
     const auto key = cache ? TableCache::key(*baseline, *run, engine.name()) : std::nullopt;
     std::optional<MetricsTable> cached;
     if (key)
         cached = load(*cache, *key, *alignment);
     if (cached && !options.refresh) {
-        note_outside(*cached);
+        note_numbers(*baseline, *run, *cached);
         return std::make_shared<const MetricsTable>(std::move(*cached));
     }
 
@@ -367,7 +385,7 @@ Result<TablePtr> compute_table(const TracePtr& baseline, const TracePtr& run, En
     // A table of two engines is not what a later run of either would give bit for bit.
     if (key && !computation.engine_failed())
         cache->store(*key, table);
-    note_outside(table);
+    note_numbers(*baseline, *run, table);
     return std::make_shared<const MetricsTable>(std::move(table));
 }
 

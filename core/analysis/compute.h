@@ -15,6 +15,7 @@ struct ComputeOptions {
 };
 
 /// The table of one pair: aligns, takes it from the cache, or streams the rows through `engine` with bounded memory.
+/// Of a summary and its own baseline the stored numbers are given, and nothing is computed.
 /// When the engine fails midway (ErrorKind::Device, OutOfMemory) the rest is computed on the CPU, and it is said.
 Result<TablePtr> compute_table(const TracePtr& baseline, const TracePtr& run, Engine& engine,
                                const ComputeOptions& options = {}, const Job& job = {});

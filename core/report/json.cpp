@@ -210,6 +210,10 @@ nlohmann::ordered_json analysis_json(const Analysis& analysis)
                                                   {"flip_rate", number(above.flip_rate)}};
         }
     }
+    if (!analysis.logs.empty())
+        json["logs"] = Json::array();
+    for (const auto& log : analysis.logs)
+        json["logs"].push_back(kld_log_json(log));
     return json;
 }
 

@@ -5,6 +5,7 @@
 #include "core/analysis/analysis.h"
 #include "core/analysis/heatmap.h"
 #include "core/analysis/probe_chart.h"
+#include "core/formats/kld_log.h"
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -35,5 +36,8 @@ std::string heatmap_markdown(const HeatmapGrid& grid);
 /// `flipscope info`.
 nlohmann::ordered_json info_json(const Trace& trace);
 std::string info_text(const Trace& trace);
+/// The same of a printout of llama-perplexity.
+nlohmann::ordered_json kld_log_json(const KldLog& log);
+std::string kld_log_text(const KldLog& log);
 
 } // namespace flipscope

@@ -203,6 +203,22 @@ void append_pieces(const Analysis& analysis, std::string& text)
                             name_of(analysis.by));
 }
 
+/// Printouts of llama-perplexity beside our numbers: the few that compare.
+void append_logs(const Analysis& analysis, std::string& text)
+{
+    for (const KldLog& log : analysis.logs) {
+        text += fmt::format("\nPrinted by llama-perplexity: {}\n", visible(log.path.string()));
+        for (const char* label :
+             {"Mean KLD", "Median KLD", "99.0% KLD", "Maximum KLD", "Mean PPL(Q)/PPL(base)", "RMS Δp", "Same top p"})
+            if (const KldStatistic* s = log.find(label))
+                text +=
+                    fmt::format("  {:<24}{}{}{}\n", label, s->value,
+                                s->uncertainty ? fmt::format(" ± {}", *s->uncertainty) : "", s->percent ? " %" : "");
+        for (const Finding& f : log.findings)
+            text += "  " + visible(f.text) + '\n';
+    }
+}
+
 void append_remarks(const Analysis& analysis, std::string& text)
 {
     std::vector<std::string> remarks = analysis.notices;
@@ -277,6 +293,7 @@ std::string analysis_text(const Analysis& analysis)
     for (const auto& run : analysis.runs)
         if (run.llamacpp)
             text += fmt::format("\n{}: {}", visible(run.name), llamacpp_text(*run.llamacpp));
+    append_logs(analysis, text);
     append_remarks(analysis, text);
     append_method(analysis, text);
     return text;

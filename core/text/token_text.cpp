@@ -105,9 +105,11 @@ TokenTexts::TokenTexts(const std::vector<TracePtr>& traces)
         if (!std::equal(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(common), other.begin()))
             continue;
         traces_.push_back(trace);
-        if (!vocabulary_ && trace->vocabulary) {
-            vocabulary_ = trace->vocabulary;
-            special_.insert(vocabulary_->special.begin(), vocabulary_->special.end());
+        if (trace->vocabulary && vocabularies_.size() < 4 &&
+            std::find(vocabularies_.begin(), vocabularies_.end(), trace->vocabulary) == vocabularies_.end()) {
+            vocabularies_.push_back(trace->vocabulary);
+            if (special_.empty())
+                special_.insert(trace->vocabulary->special.begin(), trace->vocabulary->special.end());
         }
         const auto learn = [&](const std::vector<std::int32_t>& some_ids, const ByteStrings& text) {
             for (std::size_t i = 0; i < std::min(some_ids.size(), text.size()); ++i)
@@ -121,11 +123,16 @@ TokenTexts::TokenTexts(const std::vector<TracePtr>& traces)
 
 std::optional<std::string_view> TokenTexts::bytes(std::int32_t id) const
 {
-    if (vocabulary_ && id >= 0 && static_cast<std::size_t>(id) < vocabulary_->text.size())
-        return vocabulary_->text[static_cast<std::size_t>(id)];
+    std::optional<std::string_view> known;
+    for (const auto& vocabulary : vocabularies_)
+        if (id >= 0 && static_cast<std::size_t>(id) < vocabulary->text.size()) {
+            known = vocabulary->text[static_cast<std::size_t>(id)];
+            if (!known->empty())
+                return known;
+        }
     if (const auto found = from_history_.find(id); found != from_history_.end())
         return found->second;
-    return std::nullopt;
+    return known;
 }
 
 bool TokenTexts::special(std::int32_t id) const

@@ -23,7 +23,8 @@ std::string visible(std::string_view bytes);
 std::string hex_bytes(std::string_view bytes);
 
 /// Looks up the bytes of ids. Asks the trace's own vocabulary, then vocabularies of other open traces with equal
-/// histories, then the history itself (an id that occurs there has its bytes there).
+/// histories, then the history itself (an id that occurs there has its bytes there). A vocabulary made from the lists
+/// of an answer has empty places: they are not known there.
 class TokenTexts {
 public:
     TokenTexts() = default;
@@ -39,7 +40,7 @@ public:
 
 private:
     std::vector<TracePtr> traces_; // keeps the views alive
-    std::shared_ptr<const Vocabulary> vocabulary_;
+    std::vector<std::shared_ptr<const Vocabulary>> vocabularies_;
     std::unordered_map<std::int32_t, std::string_view> from_history_;
     std::unordered_set<std::int32_t> special_;
 };

@@ -88,6 +88,7 @@ std::string content_key_of(const Trace& t, std::string_view attributes)
     h.add(t.tokens.tokenizer);
     h.add(t.tokens.chat_template_sha256);
     h.add(t.tokens.prompt_sha256);
+    h.add(t.generated_from);
     h.add(t.vocabulary != nullptr);
     if (t.vocabulary) {
         h.add(t.vocabulary->text);

@@ -102,6 +102,8 @@ Result<void> read_all(reading::Source& source, Trace& trace)
     reading::read_dense(source, *root, trace);
     if (auto ok = reading::read_generations(source, *root, trace); !ok)
         return ok;
+    if (auto ok = reading::read_summary(source, *root, trace); !ok)
+        return ok;
     if (trace.probes.positions.empty() && trace.dense.empty() && trace.generations.empty())
         return fail(ErrorKind::BadFormat, "holds neither probes nor continuations: there is nothing to compare");
     return {};

@@ -7,6 +7,8 @@
 #include "core/formats/llamacpp_base.h"
 #include "core/formats/unpack.h"
 #include "core/session/session_file.h"
+#include "core/formats/answers/answers_reader.h"
+#include "core/formats/kld_log.h"
 #include "core/trace/flipscope_reader.h"
 #include "core/trace/hdf5.h"
 
@@ -14,10 +16,28 @@
 
 namespace flipscope {
 
+namespace {
+
+/// A printout holds totals only; say so instead of "of no kind that this version knows".
+TraceReader kld_log_refuser()
+{
+    return {"Printout of llama-perplexity (totals only)",
+            [](const std::filesystem::path& path, std::string_view) { return is_kld_log(path); },
+            [](const TraceFile& file, const OpenHints&, const Job&) -> Result<TracePtr> {
+                return fail(ErrorKind::Unsupported,
+                            "{} is a printout of llama-perplexity, which holds totals and no rows: \"flipscope info\" "
+                            "shows it; to compare, open the base files.",
+                            h5::one_line(file.path.string()));
+            }};
+}
+
+} // namespace
+
 const std::vector<TraceReader>& readers()
 {
     static const std::vector<TraceReader> list = {
-        flipscope_reader(), llamacpp_base_reader(), npy_reader(), npz_reader(), safetensors_reader(),
+        flipscope_reader(), llamacpp_base_reader(), npy_reader(),      npz_reader(),
+        safetensors_reader(), answers_reader(),     kld_log_refuser(),
     };
     return list;
 }

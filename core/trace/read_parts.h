@@ -27,6 +27,8 @@ void read_run(Source& source, const h5::Group& root, Trace& trace);
 Result<void> read_probes(Source& source, const h5::Group& root, Trace& trace);
 void read_dense(Source& source, const h5::Group& root, Trace& trace);
 Result<void> read_generations(Source& source, const h5::Group& root, Trace& trace);
+/// The runs of a summary file; the parts of its baseline have been read.
+Result<void> read_summary(Source& source, const h5::Group& root, Trace& trace);
 
 /// `group`/bytes and offsets as strings, `count` of them.
 Result<ByteStrings> read_byte_strings(const h5::Group& group, std::uint64_t count);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/trace/read_parts.h"
 
+#include <algorithm>
+
 namespace flipscope::reading {
 
 namespace {
@@ -52,6 +54,8 @@ Result<void> read_tokens(Source& source, const h5::Group& root, Trace& trace)
     trace.tokens.tokenizer = attributes.text("tokenizer");
     trace.tokens.chat_template_sha256 = attributes.text("chat_template_sha256");
     trace.tokens.prompt_sha256 = attributes.text("prompt_sha256");
+    if (const h5::Attribute* from = attributes.find("generated_from"); from != nullptr && from->integer)
+        trace.generated_from = std::max<std::int64_t>(-1, *from->integer);
     if (!h5::has(*group, "bytes") && !h5::has(*group, "offsets"))
         return {};
     if (auto text = read_byte_strings(*group, trace.tokens.ids.size()))
@@ -60,6 +64,40 @@ Result<void> read_tokens(Source& source, const h5::Group& root, Trace& trace)
         leave_out(trace.findings, "The text of the tokens is", text.error());
     return {};
 }
+
+namespace {
+
+/// The texts of some ids only; the others are empty.
+Result<std::shared_ptr<const Vocabulary>> read_some_texts(const h5::Group& group, std::uint64_t count)
+{
+    constexpr std::int32_t most_ids = 1 << 22;
+    const auto ids = h5::read_int32(group, "ids", most_ids);
+    if (!ids)
+        return tl::unexpected(ids.error());
+    if (ids->size() != count)
+        return fail(ErrorKind::BadFormat, "{} has {} entries for {} texts", group.path_of("ids"), ids->size(), count);
+    const auto text = read_byte_strings(group, count);
+    if (!text)
+        return tl::unexpected(text.error());
+    std::int32_t last = -1;
+    for (const std::int32_t id : *ids) {
+        if (id <= last || id >= most_ids)
+            return fail(ErrorKind::BadFormat, "{} holds {} after {}: increasing ids below {} are wanted",
+                        group.path_of("ids"), id, last, most_ids);
+        last = id;
+    }
+    auto vocabulary = std::make_shared<Vocabulary>();
+    vocabulary->text.offsets.reserve(static_cast<std::size_t>(last) + 2);
+    vocabulary->text.offsets.push_back(0);
+    for (std::size_t i = 0; i < ids->size(); ++i) {
+        vocabulary->text.offsets.resize(static_cast<std::size_t>((*ids)[i]) + 1, vocabulary->text.bytes.size());
+        vocabulary->text.bytes += (*text)[i];
+        vocabulary->text.offsets.push_back(vocabulary->text.bytes.size());
+    }
+    return vocabulary;
+}
+
+} // namespace
 
 void read_vocabulary(Source& source, const h5::Group& root, Trace& trace)
 {
@@ -75,6 +113,8 @@ void read_vocabulary(Source& source, const h5::Group& root, Trace& trace)
             return tl::unexpected(offsets.error());
         if (offsets->elements == 0)
             return fail(ErrorKind::BadFormat, "{} is empty", offsets->path);
+        if (h5::has(*group, "ids"))
+            return read_some_texts(*group, offsets->elements - 1);
         auto text = read_byte_strings(*group, offsets->elements - 1);
         if (!text)
             return tl::unexpected(text.error());

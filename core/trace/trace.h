@@ -88,6 +88,8 @@ struct Generation {
     std::string sampler, finish_reason, parsed_tool_calls; ///< as stored; empty = not stated
 };
 
+struct StoredMetrics;
+
 /// One run of one inference stack along one forced history (`trace-format` version 1, or another source read into the
 /// same shape). Immutable after opening and safe to read from any number of threads; rows are fetched on demand.
 struct Trace {
@@ -98,6 +100,9 @@ struct Trace {
     std::string run_name; ///< the file's stem where the file states none
 
     TokenHistory tokens;
+    /// Tokens from this position on were chosen by the run itself, not fed (a server's answer): two such histories may
+    /// part there. -1 = all of it was fed.
+    std::int64_t generated_from = -1;
     std::shared_ptr<const Vocabulary> vocabulary;         ///< null = not stored
     std::vector<Span> spans;                              ///< sorted by start
     ProbeSet probes;                                      ///< may be empty (a file of continuations only)
@@ -106,6 +111,11 @@ struct Trace {
     std::vector<std::string> packages;
     std::string launch_log;
     std::vector<Generation> generations; ///< sorted by prefix_tokens, then group number
+
+    /// A summary holds the likeliest tokens of each row in place of the rows, and the numbers of its runs.
+    std::string summary_key; ///< names the baseline that was summarised, by content; empty = this is no summary
+    std::vector<std::shared_ptr<const Trace>> others; ///< further runs in the same file, each a trace of its own
+    std::shared_ptr<const StoredMetrics> metrics;     ///< a summarised run's numbers (core/trace/stored_metrics.h)
 
     std::string content_key; ///< hash over all attributes and small datasets (not the rows), hex
     Findings findings;       ///< what a person should know about this file

@@ -4,6 +4,7 @@
 
 #include "core/base/file.h"
 #include "core/trace/hdf5_write.h"
+#include "core/trace/write_summary.h"
 
 #include <array>
 #include <ctime>
@@ -63,7 +64,7 @@ Result<void> write_identity(hid_t file, const Trace& t)
                     [&] { return h5::write_text_attribute(file, "run_name", t.run_name); });
 }
 
-Result<void> write_tokens(hid_t file, const TokenHistory& tokens)
+Result<void> write_tokens(hid_t file, const TokenHistory& tokens, std::int64_t generated_from)
 {
     const auto group = h5::create_group(file, "tokens");
     if (!group)
@@ -73,7 +74,37 @@ Result<void> write_tokens(hid_t file, const TokenHistory& tokens)
                     [&] { return write_byte_strings(id, tokens.text); },
                     [&] { return h5::write_text_attribute(id, "tokenizer", tokens.tokenizer); },
                     [&] { return h5::write_text_attribute(id, "chat_template_sha256", tokens.chat_template_sha256); },
-                    [&] { return h5::write_text_attribute(id, "prompt_sha256", tokens.prompt_sha256); });
+                    [&] { return h5::write_text_attribute(id, "prompt_sha256", tokens.prompt_sha256); },
+                    [&] {
+                        return generated_from < 0 ? Result<void>()
+                                                  : h5::write_integer_attribute(id, "generated_from", generated_from);
+                    });
+}
+
+/// A vocabulary with many empty places (made from the lists of an answer or of a summary) as its ids and their texts.
+Result<void> write_some_texts(hid_t group, const Vocabulary& vocabulary)
+{
+    std::vector<std::int32_t> ids;
+    ByteStrings text;
+    text.offsets.push_back(0);
+    for (std::size_t i = 0; i < vocabulary.text.size(); ++i) {
+        if (vocabulary.text[i].empty())
+            continue;
+        ids.push_back(static_cast<std::int32_t>(i));
+        text.bytes += vocabulary.text[i];
+        text.offsets.push_back(text.bytes.size());
+    }
+    return in_order([&] { return write_list(group, "ids", H5T_NATIVE_INT32, ids); },
+                    [&] { return write_byte_strings(group, text); },
+                    [&] { return write_list(group, "special", H5T_NATIVE_INT32, vocabulary.special); });
+}
+
+bool mostly_empty(const Vocabulary& vocabulary)
+{
+    std::size_t empty = 0;
+    for (std::size_t i = 0; i < vocabulary.text.size(); ++i)
+        empty += vocabulary.text[i].empty() ? 1 : 0;
+    return empty > vocabulary.text.size() / 2;
 }
 
 Result<void> write_vocabulary(hid_t file, const Vocabulary& vocabulary)
@@ -81,6 +112,8 @@ Result<void> write_vocabulary(hid_t file, const Vocabulary& vocabulary)
     const auto group = h5::create_group(file, "vocab");
     if (!group)
         return tl::unexpected(group.error());
+    if (mostly_empty(vocabulary))
+        return write_some_texts(group->id(), vocabulary);
     return in_order([&] { return write_byte_strings(group->id(), vocabulary.text); },
                     [&] { return write_list(group->id(), "special", H5T_NATIVE_INT32, vocabulary.special); });
 }
@@ -275,6 +308,35 @@ Result<void> write_generations(hid_t file, const std::vector<Generation>& genera
     return {};
 }
 
+Result<void> write_summarised(hid_t parent, const std::string& name, const Trace& run, const WriteOptions& options)
+{
+    const auto group = h5::create_group(parent, name);
+    if (!group)
+        return tl::unexpected(group.error());
+    const hid_t id = group->id();
+    return in_order([&] { return h5::write_text_attribute(id, "run_name", run.run_name); },
+                    [&] { return h5::write_text_attribute(id, "created", run.created); },
+                    [&] { return h5::write_text_attribute(id, "producer", run.producer); },
+                    [&] { return h5::write_text_attribute(id, "key", run.summary_key); },
+                    [&] { return write_run(id, run); },
+                    [&] { return run.probes.lists ? write_probes(id, "probes", run.probes, options) : Result<void>(); },
+                    [&] { return write_generations(id, run.generations); },
+                    [&] { return run.metrics ? h5::write_metrics(id, *run.metrics) : Result<void>(); });
+}
+
+Result<void> write_summary(hid_t file, const Trace& t, const WriteOptions& options)
+{
+    const auto group = h5::create_group(file, "summary");
+    if (!group)
+        return tl::unexpected(group.error());
+    const hid_t id = group->id();
+    auto done = in_order([&] { return h5::write_integer_attribute(id, "version", 1); },
+                         [&] { return h5::write_text_attribute(id, "key", t.summary_key); });
+    for (std::size_t i = 0; done && i < t.others.size(); ++i)
+        done = write_summarised(id, fmt::format("{}", i), *t.others[i], options);
+    return done;
+}
+
 Result<Handle> create_file(const std::filesystem::path& path)
 {
     const h5::Session session;
@@ -304,13 +366,14 @@ Result<void> write_all(const std::filesystem::path& path, const Trace& t, const 
         return tl::unexpected(file.error());
     const hid_t id = file->id();
     return in_order(
-        [&] { return write_identity(id, t); }, [&] { return write_tokens(id, t.tokens); },
+        [&] { return write_identity(id, t); }, [&] { return write_tokens(id, t.tokens, t.generated_from); },
         [&] { return t.vocabulary && options.with_vocabulary ? write_vocabulary(id, *t.vocabulary) : Result<void>(); },
         [&] { return write_spans(id, t.spans); }, [&] { return write_run(id, t); },
         [&] {
             return t.probes.rows || t.probes.lists ? write_probes(id, "probes", t.probes, options) : Result<void>();
         },
         [&] { return write_dense(id, t, options); }, [&] { return write_generations(id, t.generations); },
+        [&] { return t.summary_key.empty() ? Result<void>() : write_summary(id, t, options); },
         [&] { return close_file(std::move(*file)); });
 }
 

@@ -107,6 +107,48 @@ private slots:
             QVERIFY(answer.out.isEmpty());
         }
     }
+    void answers_of_servers()
+    {
+        const QString data = QStringLiteral(FLIPSCOPE_TEST_DATA "/answers/");
+        const Answer info = flipscope({"info", data + "vllm_completions_prompt_logprobs.json", "--json"});
+        QCOMPARE(info.code, 0);
+        QCOMPARE(info.json()["probes"].toObject()["n_probes"].toInt(), 48);
+        const Answer error = flipscope({"info", data + "vllm_error_toolong.json"});
+        QCOMPARE(error.code, 1);
+        QCOMPARE(error.err.count('\n'), 1);
+        const Answer pair = flipscope(
+            {"analyze", data + "llamacpp_completion_k5.json", data + "llamacpp_completion_stream.sse", "--json", "-"});
+        QCOMPARE(pair.code, 0);
+        QVERIFY(first_run(pair)["lower_bound"].toBool());
+    }
+    void printouts_of_llama_perplexity()
+    {
+        const QString log = QStringLiteral(FLIPSCOPE_TEST_DATA "/answers/kl_divergence.txt");
+        const Answer info = flipscope({"info", log, "--json"});
+        QCOMPARE(info.json()["statistics"].toArray().size(), 34);
+        const Answer beside =
+            flipscope({"analyze", samples + "baseline.h5", samples + "kv_q4_0.h5", log, "--json", "-"});
+        QCOMPARE(beside.code, 0);
+        QCOMPARE(beside.json()["runs"].toArray().size(), 1);
+        QCOMPARE(beside.json()["logs"].toArray().size(), 1);
+        QCOMPARE(flipscope({"analyze", samples + "baseline.h5", log}).code, 1); // nothing to compute
+    }
+    void summaries()
+    {
+        const QTemporaryDir folder;
+        const QString out = folder.filePath("s.h5");
+        const QStringList pair{samples + "baseline.h5", samples + "kv_q4_0.h5", samples + "w_q2_k.h5"};
+        QCOMPARE(flipscope(QStringList{"summarize"} + pair + QStringList{"-o", out}).code, 0);
+        const Answer rows = flipscope(QStringList{"analyze"} + pair + QStringList{"--json", "-"});
+        const Answer summary = flipscope({"analyze", out, "--json", "-"});
+        QCOMPARE(summary.code, 0);
+        for (const QString& key : {"flips", "kl_pq", "kl_qp", "js", "tv", "n_probes", "windows", "lower_bound"})
+            for (int run : {0, 1})
+                QCOMPARE(summary.json()["runs"].toArray()[run].toObject()[key],
+                         rows.json()["runs"].toArray()[run].toObject()[key]);
+        QVERIFY(flipscope({"info", out}).out.contains("summary"));
+        QCOMPARE(flipscope({"summarize", pair[0], pair[1], "-o", pair[0]}).code, 2);
+    }
     void window_is_decimal()
     {
         const QString p = samples + "baseline.h5";

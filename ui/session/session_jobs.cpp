@@ -55,9 +55,11 @@ OpenAnswer openItem(const QString& path, const Job& job)
         if (job.cancelled())
             break;
         auto trace = guarded<TracePtr>([&] { return open_trace(file.toStdString(), job); });
-        if (trace)
-            answer.traces.push_back(std::move(*trace));
-        else if (trace.error().kind != ErrorKind::Cancelled)
+        if (trace) {
+            answer.traces.push_back(*trace);
+            // A summary brings its runs in the same file.
+            answer.traces.insert(answer.traces.end(), (*trace)->others.begin(), (*trace)->others.end());
+        } else if (trace.error().kind != ErrorKind::Cancelled)
             answer.errors.push_back(trace.error());
     }
     return answer;
@@ -178,7 +180,8 @@ void Session::Private::addTrace(const TracePtr& trace)
         // Not by the inode alone: that of a file which was replaced goes to the next one made.
         const bool sameFile =
             run.trace->stamp == trace->stamp || std::filesystem::equivalent(run.trace->path, trace->path, ignored);
-        if (sameFile) {
+        const bool inOneSummary = run.trace->metrics != trace->metrics && (run.trace->metrics || trace->metrics);
+        if (sameFile && !(inOneSummary && run.trace->run_name != trace->run_name)) {
             say(Banner::Level::Note, Session::tr("%1 is open already, as %2.")
                                          .arg(QString::fromStdString(trace->path.filename().string()), run.name));
             return;
@@ -211,7 +214,10 @@ void Session::Private::reloaded(SessionRun& run, const OpenAnswer& answer)
         run.problem = why;
         return;
     }
-    const TracePtr& fresh = answer.traces.front();
+    const auto same = std::ranges::find_if(answer.traces, [&](const TracePtr& t) { // of a summary's several runs
+        return t->run_name == run.trace->run_name && !t->metrics == !run.trace->metrics;
+    });
+    const TracePtr& fresh = same == answer.traces.end() ? answer.traces.front() : *same;
     run.changedOnDisk = false;
     if (fresh->stamp == run.trace->stamp && fresh->content_key == run.trace->content_key)
         return;
