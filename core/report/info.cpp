@@ -58,6 +58,9 @@ struct Abilities {
 Abilities abilities(const Trace& trace)
 {
     Abilities a;
+    if (!trace.others.empty())
+        a.can.push_back(fmt::format("every number of the {} run{} in it, as computed from the full rows",
+                                    trace.others.size(), trace.others.size() == 1 ? "" : "s"));
     if (trace.probes.positions.empty())
         a.cannot.push_back("flip rates and divergences: the file holds no probes");
     else if (trace.probes.kind == ProbeSet::Kind::Full && trace.probes.rows)
@@ -114,6 +117,12 @@ nlohmann::ordered_json info_json(const Trace& trace)
         json["run"][key] = value;
     json["packages"] = static_cast<std::int64_t>(trace.packages.size());
     json["launch_log_bytes"] = static_cast<std::int64_t>(trace.launch_log.size());
+    json["summary"] = Json(nullptr);
+    if (!trace.summary_key.empty()) {
+        json["summary"] = {{"key", trace.summary_key}, {"runs", Json::array()}};
+        for (const auto& run : trace.others)
+            json["summary"]["runs"].push_back({{"name", run->run_name}, {"n_probes", run->probes.size()}});
+    }
     const auto a = abilities(trace);
     json["can"] = a.can;
     json["cannot"] = a.cannot;
@@ -157,6 +166,11 @@ std::string info_text(const Trace& trace)
     line("segments", spans.empty() ? "none" : spans);
     line("continuations", fmt::format("{}", trace.generations.size()));
     line("packages", trace.packages.empty() ? "" : fmt::format("{} listed", trace.packages.size()));
+    std::string runs;
+    for (const auto& run : trace.others)
+        runs += (runs.empty() ? "" : ", ") + run->run_name;
+    if (!runs.empty())
+        line("summary of", runs);
     text += "\nRun settings\n";
     if (trace.run.empty())
         text += "  not stated\n";

@@ -32,7 +32,7 @@ private slots:
     void the_numbers_are_those_of_the_rows();
     void the_file_is_small_and_marked();
     void lists_are_the_likeliest_tokens();
-    void another_baseline_gets_a_lower_bound();
+    void case_47_full_rows_and_lists_side_by_side();
     void summaries_of_several_people();
 
 private:
@@ -122,7 +122,7 @@ void Summaries::lists_are_the_likeliest_tokens()
                  std::string(baseline_->vocabulary->text[static_cast<std::size_t>(ids[0])]));
 }
 
-void Summaries::another_baseline_gets_a_lower_bound()
+void Summaries::case_47_full_rows_and_lists_side_by_side()
 {
     const auto table = compute_table(baseline_, summary_->others[0], *engine_, {false, false});
     QVERIFY2(table, table ? "" : table.error().message.c_str());
