@@ -65,7 +65,7 @@ Result<void> compute_run(const TracePtr& baseline, Engine& engine, const Compare
         return tl::unexpected(table.error());
     run.table = *table;
     if (options.verbose)
-        tell_stages(file, **table);
+        tell_stages(run.trace->path.string(), **table);
     return {};
 }
 
