@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import __version__
+from . import __version__, cli_matrix
 from .engines import ENGINES, Option, engine_class, missing_packages
 from .model import CaptureError
 from .probes import Interrupted, Job, run
@@ -94,6 +94,7 @@ def make_parser() -> argparse.ArgumentParser:
         for option in engine_class(name).options:
             add_option(group, option)
         add_capture_options(sub)
+    cli_matrix.add_commands(commands)
     commands.add_parser("engines", help="list the engines, and which can run here")
     return parser
 
@@ -110,6 +111,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if args.command == "engines":
             return list_engines()
+        if args.command in cli_matrix.COMMANDS:
+            return cli_matrix.COMMANDS[args.command](args)
         run(job_of(args), progress)
         return 0
     except CaptureError as error:

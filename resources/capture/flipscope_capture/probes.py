@@ -233,7 +233,9 @@ def run(job: Job, progress: Progress) -> Path:
     if job.out.exists():
         raise CaptureError(f"{job.out} is there already: capture to another name, or move it away.")
     if not job.out.parent.is_dir():
-        raise CaptureError(f"There is no folder {job.out.parent}.")
+        if not job.out.parent.parent.is_dir():
+            raise CaptureError(f"There is no folder {job.out.parent}.")
+        job.out.parent.mkdir(exist_ok=True)
     if job.closed_loop and not job.continue_tokens:
         raise CaptureError("A closed loop goes through continuations: say how many tokens by --continue N.")
     started = time.monotonic()
