@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
+import os
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -228,14 +231,27 @@ def repeat(engine: Engine, history: History, plan: planning.Plan, out: Path, dty
     return control.verdict()
 
 
+def run_beside(job: Job) -> Path:
+    """Under torchrun, all ranks but the first: the same work, since the model is spread over all, and nothing kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        return capture(dataclasses.replace(job, out=Path(folder) / "beside.h5"), Progress("none"))
+
+
 def run(job: Job, progress: Progress) -> Path:
     """Captures one run. Raises CaptureError with a sentence, or Interrupted after the file is in order."""
+    if int(os.environ.get("RANK", "0")) > 0:
+        return run_beside(job)
     if job.out.exists():
         raise CaptureError(f"{job.out} is there already: capture to another name, or move it away.")
     if not job.out.parent.is_dir():
         if not job.out.parent.parent.is_dir():
             raise CaptureError(f"There is no folder {job.out.parent}.")
         job.out.parent.mkdir(exist_ok=True)
+    return capture(job, progress)
+
+
+def capture(job: Job, progress: Progress) -> Path:
+    """The work of ``run``, once it is known that it may write where it should."""
     if job.closed_loop and not job.continue_tokens:
         raise CaptureError("A closed loop goes through continuations: say how many tokens by --continue N.")
     started = time.monotonic()
