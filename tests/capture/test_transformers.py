@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
+import sys
 import unittest
 from types import SimpleNamespace
 
@@ -87,6 +89,20 @@ class Transformers(support.Case):
         with h5py.File(self.folder / "wf8.h5") as h:
             self.assertEqual(h["run"].attrs["excluded_modules"], "lm_head")
             self.assertIn("emulated", h["run"].attrs["weights"])
+
+    def test_two_ranks(self):
+        """Tensor parallel by torchrun: the first rank writes, and the rows are those of one rank up to the order of sums."""
+        one, _ = self.run_one("one", "--attn", "sdpa:math")
+        two = self.folder / "two.h5"
+        command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29557", "-m", "flipscope_capture",
+                   "run", "transformers", "--model", self.model, "--prompt", self.folder / "ids.json", "-o", two, "--stride", "8",
+                   "--device", "cpu", "--attn", "sdpa:math"]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=250, check=False,
+                              env={**support.ENVIRONMENT, "OMP_NUM_THREADS": "1"})
+        self.assertEqual(done.returncode, 0, done.stderr[-800:])
+        with h5py.File(one) as a, h5py.File(two) as b:
+            np.testing.assert_allclose(b["probes/logits"][:], a["probes/logits"][:], atol=2e-4)
+            self.assertEqual(b["run"].attrs["tensor_parallel"], "2")
 
     def test_formats_by_hand(self):
         import torch

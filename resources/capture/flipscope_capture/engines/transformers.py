@@ -57,7 +57,7 @@ class Transformers(TokenizerEngine):
         if self.opt["revision"]:
             arguments["revision"] = self.opt["revision"]
         if self.world > 1:
-            arguments["tp_plan"] = "auto"
+            arguments |= tensor_parallel()
         elif self.device == "map":
             arguments["device_map"] = "auto"
         try:
@@ -199,6 +199,18 @@ class Transformers(TokenizerEngine):
         self.cache = self.lm = None
         if getattr(self, "world", 1) > 1 and self.torch.distributed.is_initialized():
             self.torch.distributed.destroy_process_group()
+
+
+def tensor_parallel() -> dict[str, Any]:
+    """How a release of Transformers is asked to spread a model over the ranks: the argument moved in 5.18."""
+    import dataclasses
+    try:
+        from transformers.distributed import DistributedConfig
+        if any(f.name == "tp_plan" for f in dataclasses.fields(DistributedConfig)):
+            return {"distributed_config": DistributedConfig(tp_plan="auto")}
+    except (ImportError, TypeError):
+        pass
+    return {"tp_plan": "auto"}
 
 
 def registered(name: str) -> str:

@@ -49,6 +49,10 @@ class Vllm(TokenizerEngine):
             "max_num_batched_tokens": self.opt["chunk"], "enable_chunked_prefill": True, "max_num_seqs": 1, "seed": self.opt["seed-engine"],
             "gpu_memory_utilization": self.opt["memory"], "max_logprobs": 64, "trust_remote_code": self.opt["trust-remote-code"],
             "worker_extension_cls": "flipscope_capture.engines.vllm_worker.CaptureExtension"}
+        folder = Path(self.opt["model"])
+        bare = folder.is_dir() and not any(folder.glob("*token*")) and not any(folder.glob("*.tiktoken"))
+        if bare:  # ids need no tokenizer
+            arguments["skip_tokenizer_init"] = True
         arguments |= {k: v for k, v in (("quantization", self.opt["quantization"]), ("max_model_len", self.opt["context"])) if v}
         self.log_file = Path(self.folder.name) / "start.log"
         with kept_output(self.log_file):
@@ -69,7 +73,7 @@ class Vllm(TokenizerEngine):
             raise CaptureError(f"This vLLM ({version_of('vllm')}) is laid out in a way that is not known: {errors[0]}. "
                                "VLLM_USE_V2_MODEL_RUNNER=0 takes the older runner.")
         self.first = next(f for f in found if "dtype" in f)
-        self.tokens = self.llm.get_tokenizer()
+        self.tokens = None if bare else self.llm.get_tokenizer()
 
     def prepare(self, n_tokens: int, room: int) -> None:
         most = self.llm.llm_engine.model_config.max_model_len
