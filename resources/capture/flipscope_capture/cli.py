@@ -13,9 +13,10 @@ from typing import Any
 from . import __version__, cli_matrix
 from .engines import ENGINES, Option, engine_class, missing_packages
 from .model import CaptureError
-from .probes import Interrupted, Job, run
+from .probes import Job, run
 from .progress import Progress
 from .settings import command_line
+from .stop import Interrupted, stoppable
 
 
 def add_option(parser: argparse._ArgumentGroup, option: Option) -> None:
@@ -112,7 +113,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.command == "engines":
             return list_engines()
         if args.command in cli_matrix.COMMANDS:
-            return cli_matrix.COMMANDS[args.command](args)
+            with stoppable():
+                return cli_matrix.COMMANDS[args.command](args)
         run(job_of(args), progress)
         return 0
     except CaptureError as error:

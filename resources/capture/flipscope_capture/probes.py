@@ -8,11 +8,8 @@ import dataclasses
 import hashlib
 import json
 import os
-import signal
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,12 +28,9 @@ from .prompt import Prompt, ids_sha256, load
 from .resume import Previous, partial_path
 from .settings import command_line, machine, packages, redact
 from .spans import Segments, segment
+from .stop import Interrupted, stoppable
 from .templates import template_sha256
 from .writer import Header, TraceWriter
-
-
-class Interrupted(Exception):
-    """Somebody asked for a stop (Ctrl-C, SIGTERM)."""
 
 
 @dataclass
@@ -73,24 +67,6 @@ class History:
     segments: Segments
     vocab: Vocab | None
     prompt: Prompt
-
-
-@contextmanager
-def stoppable() -> Iterator[None]:
-    """SIGINT and SIGTERM end the capture between two steps, with everything so far in the file."""
-
-    def stop(number: int, frame: object) -> None:
-        raise Interrupted
-
-    try:
-        old = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not the main thread
-        old = {}
-    try:
-        yield
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
 
 
 def history_of(engine: Engine, prompt: Prompt, limit: int) -> History:

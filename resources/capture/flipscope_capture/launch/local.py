@@ -65,7 +65,7 @@ class Local:
                 while any(w.is_alive() for w in workers):
                     for worker in workers:
                         worker.join(0.2)
-            except KeyboardInterrupt:
+            except BaseException:  # a stop, however it came: the children are to put their files in order
                 self.stop()
                 for worker in workers:
                     worker.join()
