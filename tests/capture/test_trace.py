@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import json
+import re
 import unittest
 
 import h5py
 import numpy as np
 import support
-from flipscope_capture import generate, plan, spans
+from flipscope_capture import engines, generate, plan, spans
 from flipscope_capture.engines.simulated import Simulated, to_bfloat16
 from support import bits
 
@@ -175,6 +176,21 @@ class Sampling(support.Case):
         last = [e for e in events if e["event"] == "progress"][-1]
         self.assertEqual(last["done"], last["total"])
         self.assertEqual(done.stderr, "")
+
+
+class Manual(unittest.TestCase):
+    def test_every_option_is_described(self):
+        manual = (support.SOURCE / "resources" / "manual" / "capture.md").read_text()
+        described = set(re.findall(r"--[a-z][a-z0-9-]*", manual))
+        offered = set()
+        for command in (["run", "simulated"], ["matrix"], ["plan"], ["kit"]):
+            offered |= set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", support.capture(*command, "--help").stdout))
+        for name in engines.ENGINES:
+            offered |= {f"--{o.name}" for o in engines.engine_class(name).options}
+            self.assertIn(f"### {name}", manual)
+        self.assertEqual(offered - described - {"--help"}, set())
+        # Options of other programs that the manual names.
+        self.assertEqual(described - offered, {"--max-logprobs", "--nproc-per-node", "--version"} & described)
 
 
 class Planning(unittest.TestCase):
