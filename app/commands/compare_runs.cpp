@@ -38,7 +38,9 @@ Result<void> compute_run(const TracePtr& baseline, const std::string& file, Engi
     return {};
 }
 
-std::string named(const std::string& file, const Error& error)
+} // namespace
+
+std::string naming_file(const std::string& file, const Error& error)
 {
     std::string shown = file; // as the readers write it
     for (char& c : shown)
@@ -47,8 +49,6 @@ std::string named(const std::string& file, const Error& error)
     const auto names = [&](const std::string& name) { return error.message.find(name) != std::string::npos; };
     return names(file) || names(shown) ? error.message : file + ": " + error.message;
 }
-
-} // namespace
 
 CompareOptions::CompareOptions() : window(default_window_tokens) {}
 
@@ -107,7 +107,7 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     Compared result;
     auto baseline = open_trace(options.baseline, job);
     if (!baseline)
-        return fail(baseline.error().kind, "{}", named(options.baseline, baseline.error()));
+        return fail(baseline.error().kind, "{}", naming_file(options.baseline, baseline.error()));
     if (auto ok = check_windows_of(**baseline, options.window); !ok)
         return tl::unexpected(ok.error());
     result.baseline = *baseline;
@@ -126,7 +126,7 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
             if (computed.error().kind == ErrorKind::Cancelled)
                 return tl::unexpected(computed.error());
             run.problem = computed.error().message;
-            result.problems.push_back({computed.error().kind, named(file, computed.error())});
+            result.problems.push_back({computed.error().kind, naming_file(file, computed.error())});
             complain(result.problems.back().message);
         }
         if (!run.trace)

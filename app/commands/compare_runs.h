@@ -49,6 +49,9 @@ struct Compared {
     HistoryExtent extent() const; ///< of the baseline and the runs that could be compared
 };
 
+/// The error's sentence, with the file in front where it does not name it.
+std::string naming_file(const std::string& file, const Error& error);
+
 /// Opens and computes. An error ends everything (baseline or engine unusable, Ctrl-C); a run that fails does not.
 Result<Compared> compare_runs(const CompareOptions& options, const Job& job);
 

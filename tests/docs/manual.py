@@ -34,6 +34,7 @@ def check(condition, sentence):
 # Options: what --help lists is in the manual and on the man page, and the other way round.
 ours = {"info": {"--json"},
         "analyze": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## analyze")[1].split("### JSON")[0])),
+        "toolcalls": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## toolcalls")[1].split("```json")[0])),
         "export": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## export")[1].split("## Environment")[0]))}
 for command, described in ours.items():
     if command not in call("--help"):
@@ -79,6 +80,14 @@ with tempfile.TemporaryDirectory() as folder:
             compare(want[0], got[0], where)
 
     compare(example, answer, "")
+    call("toolcalls", samples / "baseline.h5", samples / "w_q2_k.h5", "--json", f"{folder}/t.json")
+    compare(json.loads(re.findall(r"```json\n(.*?)```", manual["command-line"], re.S)[1]),
+            json.load(open(f"{folder}/t.json", encoding="utf-8")), "")
+    # Dialects: the error for a wrong one lists them all.
+    done = subprocess.run([program, "toolcalls", "a", "b", "--dialect", "none"], capture_output=True, text=True)
+    check(done.returncode == 2, "a dialect that does not exist is no wrong usage")
+    for name in done.stderr.split("there are auto, ")[1].rstrip(".\n").split(", "):
+        check(f"`{name}`" in manual["tool-calls"], f"tool-calls.md says nothing of {name}")
     # Metrics of windows: export takes every name that metrics.md lists.
     table = manual["metrics"].split("What a heatmap or a chart can show")[1].split("## Which probes")[0]
     names = sorted(set(re.findall(r"`([a-z0-9_]+)`", table)) - {"kl_pq", "dp"})
