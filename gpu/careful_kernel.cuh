@@ -52,11 +52,11 @@ template <class T>
 __global__ void __launch_bounds__(block_threads) careful_kernel(Batch b, ProbeMetrics* out, RowState* state)
 {
     using Bits = typename T::Bits;
-    __shared__ double warp_first[warps];
+    __shared__ double groups[row_groups];
     for (int row = static_cast<int>(blockIdx.x); row < b.rows; row += static_cast<int>(gridDim.x)) {
         if (!state[row].careful)
             continue;
-        const Bits *p = row_of<T>(b.p, b.pitch, row), *q = row_of<T>(b.q, b.pitch, row);
+        const Bits *p = p_row<T>(b, row), *q = q_row<T>(b, row);
         ProbeMetrics& m = out[row];
 
         Top2 top_p, top_q;
@@ -73,14 +73,14 @@ __global__ void __launch_bounds__(block_threads) careful_kernel(Batch b, ProbeMe
         differing = block_sum(differing);
         bad = block_max(bad);
         max_abs = block_max(max_abs);
-        top_p = block_top2(top_p, warp_first);
-        const double threshold_p = threadIdx.x == 0 ? tenth_largest(warp_first) : 0;
+        top_p = block_top2(top_p, groups);
+        const double threshold_p = threadIdx.x == 0 ? tenth_largest(groups, row_groups) : 0;
         __syncthreads();
-        top_q = block_top2(top_q, warp_first);
+        top_q = block_top2(top_q, groups);
         if (threadIdx.x == 0) {
             m.differing = differing;
             state[row].threshold_p = threshold_p;
-            state[row].threshold_q = tenth_largest(warp_first);
+            state[row].threshold_q = tenth_largest(groups, row_groups);
         }
         if (bad > 0 || top_p.first == -INFINITY || top_q.first == -INFINITY) {
             if (threadIdx.x == 0)

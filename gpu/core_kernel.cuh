@@ -9,273 +9,247 @@
 //   KL(P||Q) = G / S - (a - ln(1 + a))
 //   KL(Q||P) = B / (S + A) - (ln(1 + a) - a / (1 + a))
 //   ln q - ln p = d - ln(1 + a), and lse_Q - lse_P = D0 + ln(1 + a)
-// D0 is a guess at lse_Q - lse_P from the first vector of every thread; elements larger than all of that sample are set
-// aside (outliers.cuh), so that none outweighs what the guess is made from. All terms of G and B are >= 0; what is
-// subtracted is about half the square of the guess's error. Where that is not small beside the result, the row is
-// visited once more with the difference just found as the guess. Where even that is not enough (tiny divergences), or
-// anything is out of the ordinary (infinities, NaN, logits of 128 and more, too many outliers), the row stays marked
-// for the careful kernel: what the fast kernel says, it vouches for.
+// D0 is a guess at lse_Q - lse_P from a sample, the first vectors of every thread; elements that reach the sample's
+// second largest are set aside (outliers.cuh), so that none outweighs what the guess is made from. All terms of G and B
+// are >= 0; what is subtracted is about half the square of the guess's error. Where that is not small beside the
+// result, the row is visited once more with the difference just found as the guess. Where even that is not enough (tiny
+// divergences), or anything is out of the ordinary (infinities, NaN, logits of 128 and more, too many outliers), the
+// row stays marked for the careful kernel: what the fast kernel says, it vouches for.
 
-#include "gpu/exponential.cuh"
-#include "gpu/maxima.cuh"
+#include "gpu/core_sums.cuh"
 #include "gpu/outliers.cuh"
-#include "gpu/reduce.cuh"
 #include "gpu/state.cuh"
-#include "gpu/weights.cuh"
 
 namespace flipscope::gpu {
 
-/// Largest |logit| and |difference| that the fast kernels take: e^l, e^d and their sums then stay within FP64.
-constexpr float most_logit = 128, most_difference = 256, most_guess = 300;
+/// Largest |difference| and |guess| that the fast kernels take, and the range of a row's largest logit: e^l, e^d and
+/// their sums then stay within FP64, and what weighs 0 in the tables would have weighed nothing.
+constexpr float most_difference = 256, most_guess = 300, least_top = -64, most_top = 128;
 
-/// Elements of two 16-byte vectors that differ by bits.
-template <class T>
-__device__ __forceinline__ int differing_in(const uint4& x, const uint4& y)
-{
-    const unsigned z[4] = {x.x ^ y.x, x.y ^ y.y, x.z ^ y.z, x.w ^ y.w};
-    int n = 0;
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-        if constexpr (sizeof(typename T::Bits) == 2)
-            // Adding 0x7fff to 15 bits carries into the 16th exactly where they are not 0.
-            n += __popc((((z[j] & 0x7fff7fffu) + 0x7fff7fffu) | z[j]) & 0x80008000u);
-        else
-            n += z[j] != 0;
-    return n;
-}
-
-/// The sums of one thread. `kl_only` leaves out the entropies; it serves the benchmark.
-template <bool kl_only>
-struct CoreSums {
-    double s = 0, g = 0, a = 0, b = 0, pl = 0, qk = 0;
-    float largest = 0; ///< |k - l|
-
-    template <class T>
-    __device__ __forceinline__ void note_largest(const uint4& x, const uint4& y)
-    {
-#pragma unroll
-        for (int j = 0; j < per_load<T>; j++)
-            largest = fmaxf(largest, fabsf(T::to_float(element<T>(y, j)) - T::to_float(element<T>(x, j))));
-    }
-
-    __device__ __forceinline__ void add(double w, double d, double phi, double l, double k)
-    {
-        const double u = phi + d; // e^d - 1
-        s += w;
-        g = fma(w, phi, g);
-        a = fma(w, u, a);
-        b = fma(w, fma(d, u, -phi), b);
-        if constexpr (!kl_only) {
-            pl = fma(w, l, pl);
-            qk = fma(fma(w, u, w), k, qk); // w e^d is the run's weight, up to e^D0
-        }
-    }
+/// What some vectors of every thread tell about a row pair.
+struct Sample {
+    double guess;         ///< lse_Q - lse_P of the sample, rounded to a float
+    float most_p, most_q; ///< at least two elements of the row reach them
 };
 
-/// Sums up one 16-byte vector of each row.
-template <class T, bool kl_only>
-__device__ __forceinline__ void add_vector(CoreSums<kl_only>& sums, const Weights<T>& weight, const uint4& x,
-                                           const uint4& y, double guess, const double* powers)
+/// From the first vectors of every thread, 8,192 elements of 16 bits: then few rows need a second visit (the weights
+/// are so uneven that a sample is worth little more than its few dozen heaviest elements), and some 60 elements of
+/// 248,320 are set aside on either side.
+template <class T>
+__device__ Sample take_sample(const Weights<T>& weights, const Ring<T>& ring)
 {
     constexpr int n = per_load<T>;
-    const float guess_f = static_cast<float>(guess); // exact: the guess was rounded to a float
-    float d[n], most = 0;
-#pragma unroll
-    for (int j = 0; j < n; j++) {
-        const float kl = T::to_float(element<T>(y, j)) - T::to_float(element<T>(x, j));
-        sums.largest = fmaxf(sums.largest, fabsf(kl));
-        d[j] = kl - guess_f;
-        most = fmaxf(most, fabsf(d[j]));
-    }
-    // The whole warp takes one way: lanes that part would wait for each other anyway.
-    if (__all_sync(__activemask(), most <= small_x)) {
-#pragma unroll
-        for (int j = 0; j < n; j++) {
-            const double l = T::to_double(element<T>(x, j)), k = T::to_double(element<T>(y, j));
-            const double exact = (k - l) - guess;
-            sums.add(weight(element<T>(x, j), l), exact, phi_small(exact, d[j]), l, k);
-        }
-    } else {
-#pragma unroll
-        for (int j = 0; j < n; j++) {
-            const double l = T::to_double(element<T>(x, j)), k = T::to_double(element<T>(y, j));
-            const double exact = (k - l) - guess;
-            sums.add(weight(element<T>(x, j), l), exact, phi_any(exact, powers), l, k);
-        }
-    }
-}
-
-/// What the first vector of every thread tells about a row pair.
-struct Sample {
-    double guess;         ///< lse_Q - lse_P of the sample, rounded to a float so that differences from it are exact
-    float most_p, most_q; ///< its largest logits
-};
-
-template <class T>
-__device__ Sample take_sample(const typename T::Bits* p, const typename T::Bits* q, int vectors, const double* powers)
-{
-    double sums[2] = {0, 0};
     float most_p = -INFINITY, most_q = -INFINITY;
-    if (static_cast<int>(threadIdx.x) < vectors) {
-        const uint4 x = reinterpret_cast<const uint4*>(p)[threadIdx.x];
-        const uint4 y = reinterpret_cast<const uint4*>(q)[threadIdx.x];
+    ring.peek([&](const uint4& x, const uint4& y) {
+        most_p = fmaxf(most_p, single<T>(vector_max<T>(x)));
+        most_q = fmaxf(most_q, single<T>(vector_max<T>(y)));
+    });
+    const Seconds most = block_second(most_p, most_q);
+    double sums[2] = {0, 0};
+    ring.peek([&](const uint4& x, const uint4& y) {
+        double w[n], v[n];
+        const unsigned xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
+        weights.all(xs, w);
+        weights.all(ys, v);
 #pragma unroll
-        for (int j = 0; j < per_load<T>; j++) {
-            sums[0] += fast_exp(T::to_double(element<T>(x, j)), powers);
-            sums[1] += fast_exp(T::to_double(element<T>(y, j)), powers);
-            most_p = fmaxf(most_p, T::to_float(element<T>(x, j)));
-            most_q = fmaxf(most_q, T::to_float(element<T>(y, j)));
-        }
-    }
+        for (int j = 0; j < n; j++)
+            if (T::to_float(element<T>(x, j)) < most.p && T::to_float(element<T>(y, j)) < most.q) {
+                sums[0] += w[j];
+                sums[1] += v[j];
+            }
+    });
     block_sum(sums);
-    return {static_cast<double>(static_cast<float>(log(sums[1] / sums[0]))), static_cast<float>(block_max(most_p)),
-            static_cast<float>(block_max(most_q))};
+    return {static_cast<double>(static_cast<float>(log(sums[1] / sums[0]))), most.p, most.q};
 }
 
 /// What the sums of a row come to.
 struct CoreResult {
     double kl_pq, kl_qp, mass, log1p_a, mean_l, mean_k;
+    bool clear; ///< of the noise of way 2
     bool sure;
 };
 
-// Below, `v` holds S, G, A, B, sum w l, sum w e^d k of the rest; `o` sum w, sum (w e^d - w), sum w l, sum w e^d k of
-// what was set aside; `far` the terms of the chain rule for the latter, both ways.
+/// Of what was set aside: sum w, sum (w e^d - w), sum w l, sum w e^d k.
+struct AsideTotals {
+    double w, grown, wl, vk;
+};
 
 /// ln(1 + a) of the whole row.
-__device__ __forceinline__ double whole_log1p(const double* v, const double* o)
+__device__ __forceinline__ double whole_log1p(const CoreTotals& v, const AsideTotals& o)
 {
-    return log1p((v[2] + o[1]) / (v[0] + o[0]));
+    return log1p((v.a + o.grown) / (v.s + o.w));
 }
 
-__device__ __forceinline__ CoreResult put_together(const double* v, const double* o, const double* far)
+/// `far`: the terms of the chain rule for what was set aside, both ways.
+__device__ __forceinline__ CoreResult put_together(const CoreTotals& v, const AsideTotals& o, const double* far)
 {
     CoreResult r;
-    const double s = v[0], t = s + v[2], a = v[2] / s; // masses of the rest: of P, and of Q up to e^D0
-    const double g = v[1] / s, b = v[3] / t;
-    const double all_s = s + o[0], all_t = all_s + (v[2] + o[1]);
+    const double s = v.s, t = s + v.a, a = v.a / s; // masses of the rest: of P, and of Q up to e^D0
+    const double g = v.g / s, b = v.b / t;
+    const double all_s = s + o.w, all_t = all_s + (v.a + o.grown);
     r.mass = all_s;
     r.log1p_a = whole_log1p(v, o);
     const double x = log1p(a) - r.log1p_a; // ln Q(R) - ln P(R); exactly 0 where nothing was set aside
     // ln(1+a) - a/(1+a) = c - ln(1+c) with c = -a/(1+a)
     r.kl_pq = (s * ((g - a_minus_log1p(a)) + phi_far(x)) + far[0]) / all_s;
     r.kl_qp = (t * ((b - a_minus_log1p(-a / (1 + a))) + phi_far(-x)) + far[1]) / all_t;
-    r.mean_l = (v[4] + o[2]) / all_s;
-    r.mean_k = (v[5] + o[3]) / all_t;
-    // The polynomials are good to some 1e-10 of G and B; so must be what is left of them. And Q's mass is S + A, which
-    // has digits only while the guess is not far off. NaN fails the comparisons.
-    r.sure = r.kl_pq * all_s >= 0.5 * v[1] && r.kl_qp * all_t >= 0.5 * v[3] && all_s < INFINITY &&
+    r.mean_l = (v.pl + o.wl) / all_s;
+    r.mean_k = (v.qk + o.vk) / all_t;
+    // The polynomials are good to some 1e-10 of G and B; so must be what is left of them. What came by difference of
+    // large sums (way 2) is good to 2e-14 of those at worst, so it must not be below 1e-4 of them. And Q's mass is S +
+    // A, which has digits only while the guess is not far off. NaN fails the comparisons.
+    r.clear = v.g >= 1e-4 * v.noise && v.b >= 1e-4 * v.noise;
+    r.sure = r.clear && r.kl_pq * all_s >= 0.5 * v.g && r.kl_qp * all_t >= 0.5 * v.b && all_s < INFINITY &&
              fabs(r.log1p_a) <= 4 && fabs(log1p(a)) <= 4;
     return r;
 }
 
-// One block of 512 threads on a multiprocessor: with two, 64 registers a thread spill, and that cost more than the
-// second block gave (tests/bench/RESULTS.md).
+/// Elements of Q's row ahead of its element `id` in the order logit descending, id ascending. All threads.
+template <class T>
+__device__ int count_ahead(const typename T::Bits* q, int vocab, int id)
+{
+    constexpr int n = per_load<T>;
+    const float top = T::to_float(q[id]);
+    const int vectors = vocab / n;
+    int before = 0;
+    const auto see = [&](float x, int i) { before += x > top || (x == top && i < id); };
+    for (int i = static_cast<int>(threadIdx.x); i < vectors; i += block_threads) {
+        const uint4 y = reinterpret_cast<const uint4*>(q)[i];
+#pragma unroll
+        for (int j = 0; j < n; j++)
+            see(T::to_float(element<T>(y, j)), i * n + j);
+    }
+    for (int i = vectors * n + static_cast<int>(threadIdx.x); i < vocab; i += block_threads)
+        see(T::to_float(q[i]), i);
+    return static_cast<int>(block_sum(static_cast<long long>(before)));
+}
+
+/// The largest of each half warp: that many different elements of the row reach the least of them.
+__device__ __forceinline__ void group_maxima(float most, double* groups)
+{
+    for (int o = 8; o > 0; o /= 2)
+        most = fmaxf(most, __shfl_down_sync(~0u, most, o, 16));
+    if (threadIdx.x % 16 == 0)
+        groups[threadIdx.x / 16] = most;
+}
+
 template <class T, bool kl_only>
-__global__ void __launch_bounds__(block_threads, 1)
+__global__ void __launch_bounds__(block_threads, min_blocks)
     core_kernel(Batch b, const double* table, ProbeMetrics* out, RowState* state)
 {
     using Bits = typename T::Bits;
+    using L = Lanes<T>;
     constexpr int n = per_load<T>;
-    extern __shared__ double hot[];
-    __shared__ double powers[exp_steps], warp_first[2][warps];
-    __shared__ Outliers aside;
+    extern __shared__ __align__(16) double hot[];
+    __shared__ double powers[exp_steps], groups[2][row_groups];
+    __shared__ Outliers<T> aside;
     __shared__ double better_guess;
+    __shared__ bool with_care; // way 3 instead of 2
     load_powers(powers);
-    const Weights<T> weight(table, hot, powers);
+    __shared__ Top2 tops[2];
+    const Weights<T> weights(table, hot, powers);
+    Ring<T> ring(hot + Weights<T>::entries);
     const int vectors = b.vocab / n;
+    const auto start = [&](int row) {
+        if (row < b.rows)
+            ring.start(p_row<T>(b, row), q_row<T>(b, row), vectors);
+    };
+    start(static_cast<int>(blockIdx.x));
     bool again = false; // this row a second time, with what the first time found as the guess
     for (int row = static_cast<int>(blockIdx.x); row < b.rows; row += again ? 0 : static_cast<int>(gridDim.x)) {
         const bool second = again;
         again = false;
-        const Bits *p = row_of<T>(b.p, b.pitch, row), *q = row_of<T>(b.q, b.pitch, row);
-        const auto *pv = reinterpret_cast<const uint4*>(p), *qv = reinterpret_cast<const uint4*>(q);
+        const Bits *p = p_row<T>(b, row), *q = q_row<T>(b, row);
+        if (second)
+            start(row);
         if (threadIdx.x == 0)
             aside.count = 0; // the sample's barriers make it known
-        Sample sample = take_sample<T>(p, q, vectors, powers);
+        Sample sample = take_sample<T>(weights, ring);
         if (second)
             sample.guess = better_guess;
         const double guess = sample.guess;
-        if (!(fabs(guess) <= most_guess))
+        const bool careful = second && with_care;
+        const int following = row + static_cast<int>(gridDim.x);
+        if (!(fabs(guess) <= most_guess) || !(sample.most_p > least_top) || !(sample.most_q > least_top)) {
+            start(following);
             continue; // the same for all threads
+        }
 
-        CoreSums<kl_only> sums;
-        Maxima<T> max_p, max_q;
-        int differing = 0;
-        int i = static_cast<int>(threadIdx.x);
-        uint4 x{}, y{};
-        if (i < vectors) {
-            x = __ldcs(pv + i);
-            y = __ldcs(qv + i);
-        }
-        while (i < vectors) {
-            // The next vectors are on their way while these are worked on.
-            const int following = i + block_threads;
-            uint4 next_x{}, next_y{};
-            if (following < vectors) {
-                next_x = __ldcs(pv + following);
-                next_y = __ldcs(qv + following);
+        CoreSums<T, kl_only> sums;
+        const auto limit_p = L::twice(sample.most_p), limit_q = L::twice(sample.most_q);
+        auto most_p = L::twice(-INFINITY), most_q = most_p;
+        const auto see = [&](uint4& x, uint4& y, int vector) {
+            const auto max_p = vector_max<T>(x), max_q = vector_max<T>(y);
+            if constexpr (!kl_only) {
+                sums.differing += differing_in<T>(x, y);
+                most_p = L::max(most_p, max_p);
+                most_q = L::max(most_q, max_q);
             }
-            if constexpr (!kl_only)
-                differing += differing_in<T>(x, y);
-            const bool new_p = max_p.see(x, i), new_q = max_q.see(y, i);
-            if ((new_p && max_p.largest() > sample.most_p) || (new_q && max_q.largest() > sample.most_q)) {
-                sums.template note_largest<T>(x, y); // before they go
-                set_aside<T>(aside, x, y, i, sample.most_p, sample.most_q);
+            if ((L::below(max_p, limit_p) & L::below(max_q, limit_q)) != ~0U) {
+                if constexpr (!kl_only)
+                    sums.note_largest(x, y); // before they go
+                set_aside<T>(aside, x, y, vector, sample.most_p, sample.most_q);
             }
-            add_vector<T, kl_only>(sums, weight, x, y, guess, powers);
-            x = next_x;
-            y = next_y;
-            i = following;
-        }
-        const int tail = vectors * n + static_cast<int>(threadIdx.x);
-        const int tail_id = tail < b.vocab ? tail : -1;
-        float tail_p = 0, tail_q = 0;
-        if (tail_id >= 0) {
+            sums.add_vector(weights, x, y, guess, careful, powers);
+        };
+        ring.run(vectors, see);
+        start(following); // on its way while this row is brought to an end
+        float tail_p = -INFINITY, tail_q = -INFINITY;
+        if (const int tail = vectors * n + static_cast<int>(threadIdx.x); tail < b.vocab) {
             const double l = T::to_double(p[tail]), k = T::to_double(q[tail]), d = (k - l) - guess;
             tail_p = T::to_float(p[tail]);
             tail_q = T::to_float(q[tail]);
-            differing += p[tail] != q[tail];
+            sums.differing += p[tail] != q[tail];
             sums.largest = fmaxf(sums.largest, fabsf(tail_q - tail_p));
-            sums.add(weight(p[tail], l), d, phi_any(d, powers), l, k);
+            if (tail_p >= sample.most_p || tail_q >= sample.most_q)
+                aside.add(tail, p[tail], q[tail]);
+            else
+                sums.add(weights.one(p[tail]), d, d * d, phi_any(d, powers), l, k);
         }
-
-        const BlockMaxima top_p = block_maxima<T>(max_p, tail_p, tail_id, p, b.vocab, warp_first[0]);
-        const BlockMaxima top_q = block_maxima<T>(max_q, tail_q, tail_id, q, b.vocab, warp_first[1]);
-        double totals[7] = {sums.s, sums.g, sums.a, sums.b, sums.pl, sums.qk, static_cast<double>(differing)};
-        block_sum(totals);
-        const double largest = block_max(sums.largest);
+        if constexpr (!kl_only) {
+            group_maxima(fmaxf(single<T>(most_p), tail_p), groups[0]);
+            group_maxima(fmaxf(single<T>(most_q), tail_q), groups[1]);
+        }
+        const double scale = exp(-guess);
+        const CoreTotals totals = sums.over_block(scale);
         const int count = aside.count;
         __syncthreads(); // all have read it before the next row's first thread clears it
         if (count > max_outliers)
             continue;
 
         sort_outliers(aside);
-        double o[4] = {0, 0, 0, 0}, l = 0, k = 0, w = 0, v = 0;
-        const bool mine = static_cast<int>(threadIdx.x) < count;
-        if (mine) {
-            l = T::to_double(p[aside.sorted[threadIdx.x]]);
-            k = T::to_double(q[aside.sorted[threadIdx.x]]);
-            w = exp(l);
-            v = exp(k - guess);
-            o[0] = w;
-            o[1] = v - w;
-            o[2] = w * l;
-            o[3] = v * k;
+        if (threadIdx.x < 64) // a warp for each side; the sum's barriers make it known
+            tops[threadIdx.x / 32] = largest_aside(aside, threadIdx.x / 32 == 0 ? aside.p : aside.q);
+        double o[4] = {0, 0, 0, 0};
+        for (int j = static_cast<int>(threadIdx.x); j < count; j += block_threads) {
+            const int at = aside.order[j];
+            const double l = T::to_double(aside.p[at]), k = T::to_double(aside.q[at]);
+            const double w = weights.one(aside.p[at]), v = weights.one(aside.q[at]) * scale;
+            o[0] += w;
+            o[1] += v - w;
+            o[2] = fma(w, l, o[2]);
+            o[3] = fma(v, k, o[3]);
         }
         block_sum(o);
+        const AsideTotals apart{o[0], o[1], o[2], o[3]};
+        const double whole = whole_log1p(totals, apart);
         double far[2] = {0, 0};
-        if (mine) {
-            const double x = ((k - l) - guess) - whole_log1p(totals, o);
-            far[0] = w * phi_far(x);
-            far[1] = v * phi_far(-x);
+        for (int j = static_cast<int>(threadIdx.x); j < count; j += block_threads) {
+            const int at = aside.order[j];
+            const double l = T::to_double(aside.p[at]), k = T::to_double(aside.q[at]), x = ((k - l) - guess) - whole;
+            far[0] = fma(weights.one(aside.p[at]), phi_far(x), far[0]);
+            far[1] = fma(weights.one(aside.q[at]) * scale, phi_far(-x), far[1]);
         }
         block_sum(far);
+        const Top2 top_p = tops[0], top_q = tops[1];
+        const int before = !kl_only && top_p.id >= 0 && top_p.id != top_q.id ? count_ahead<T>(q, b.vocab, top_p.id) : 0;
         if (threadIdx.x == 0) {
-            const CoreResult r = put_together(totals, o, far);
+            const CoreResult r = put_together(totals, apart, far);
+            state[row].visits = second ? 2 : 1;
             better_guess = r.sure || second ? NAN : static_cast<float>(guess + r.log1p_a);
-            // A top of 0 may be -0 and +0: the packed maxima tell those apart.
-            if (r.sure && largest <= most_difference && fabsf(top_p.first) <= most_logit &&
-                fabsf(top_q.first) <= most_logit && top_p.first != 0 && top_q.first != 0) {
+            with_care = !r.clear;
+            const auto ordinary = [](double top) { return top < most_top && top > least_top; };
+            if (r.sure && totals.largest <= most_difference && ordinary(top_p.first) && ordinary(top_q.first)) {
                 ProbeMetrics& m = out[row];
                 m.kl_pq = r.kl_pq;
                 m.kl_qp = r.kl_qp;
@@ -283,13 +257,16 @@ __global__ void __launch_bounds__(block_threads, 1)
                 m.lse_q = m.lse_p + (guess + r.log1p_a);
                 m.entropy_p = m.lse_p - r.mean_l;
                 m.entropy_q = m.lse_q - r.mean_k;
-                m.max_abs_dlogit = largest; // rounded to FP32; the second visit makes it exact
-                m.differing = static_cast<std::int64_t>(totals[6]);
+                m.max_abs_dlogit = totals.largest; // rounded to FP32; the second visit makes it exact
+                m.differing = static_cast<std::int64_t>(totals.differing);
                 set_tops<T>(m, b, row, p, q, top_p.id, top_p.first, top_p.second, top_q.id,
                             top_q.first == top_q.second);
+                m.rank = before + 1;
                 state[row].shift = guess + r.log1p_a;
-                state[row].threshold_p = tenth_largest(warp_first[0]);
-                state[row].threshold_q = tenth_largest(warp_first[1]);
+                if constexpr (!kl_only) {
+                    state[row].threshold_p = tenth_largest(groups[0], row_groups);
+                    state[row].threshold_q = tenth_largest(groups[1], row_groups);
+                }
                 state[row].careful = 0;
             }
         }

@@ -4,105 +4,126 @@
 
 // The second visit of rows that the core kernel vouched for: as second_kernel.cuh, with the fast exponentials.
 //
-// With x = ln q - ln p, E = e^x - 1, y = 2 + E: q - p = p E, t = (q-p)/(q+p) = E / y, and an element's share of the
-// Jensen-Shannon divergence is (p+q)/2 h(t) = (p/2) E h(t)/t: see js_series. For larger |x| it is
-// p/2 [e^x x - y ln(y/2)], whose cancellation then costs nothing that matters.
+// With x = ln q - ln p, ln p and ln q stand at -x/2 and x/2 around their middle and (p+q)/2 is cosh(x/2) above it, so
+// the Jensen-Shannon divergence needs one even function of x instead of two logarithms:
+//   JS = 1/4 (KL(P||Q) + KL(Q||P)) - 1/2 sum (p + q) ln cosh(x/2).
+// Both terms are accurate to 1e-10 of themselves; their difference is half the first where x is small, and more than a
+// tenth of it for divergences up to 25 nats. A wrong x would count only by its square: the derivative is sum (q - p)/2.
 
-#include "gpu/maxima.cuh"
+#include "gpu/lanes.cuh"
 #include "gpu/second_kernel.cuh"
 #include "gpu/weights.cuh"
 
 namespace flipscope::gpu {
 
-/// Of a share p: twice its Jensen-Shannon share, for |x| <= small_x. e = e^x - 1.
-__device__ __forceinline__ double js_small(double e)
+/// ln cosh(x/2) / x^2 for |x| <= small_x; z = x^2. FP32 carries what is at most z/24 of the sum.
+__device__ __forceinline__ double lncosh_small(double z, float zf)
 {
-    // 1/y by FP32 and one step of Newton's: 1e-14.
-    const double y = 2 + e;
-    const double r0 = static_cast<double>(__frcp_rn(static_cast<float>(y)));
-    const double r = fma(r0, fma(-y, r0, 1.0), r0);
-    const double t = e * r;
-    const float u = static_cast<float>(t) * static_cast<float>(t);
-    float tail = fmaf(u, 1.0f / 132, 1.0f / 90); // h's series from its second term on
-    tail = fmaf(u, tail, 1.0f / 56);
-    tail = fmaf(u, tail, 1.0f / 30);
-    tail = fmaf(u, tail, 1.0f / 12);
-    return e * t * fma(t * t, static_cast<double>(tail), 0.5);
+    const float tail = fmaf(zf, fmaf(zf, -2.6351459e-5f, 3.4722222e-4f), -5.2083333e-3f);
+    return fma(z, static_cast<double>(tail), 0.125);
 }
 
-__device__ __forceinline__ double js_any(double x, double e)
+/// The same for |x| <= 2.5: interpolated at Chebyshev's points of z in [0, 6.25], 2e-11 relative.
+constexpr float medium_x = 2.5f;
+__device__ __forceinline__ double lncosh_medium(double z)
 {
-    const double y = 2 + e;
-    return fma(e + 1, x, -y * log(0.5 * y));
+    double s = 7.50738781374855869e-14;
+    s = fma(s, z, -3.41462303647793949e-12);
+    s = fma(s, z, 7.63795675920925692e-11);
+    s = fma(s, z, -1.17832204817697526e-9);
+    s = fma(s, z, 1.50358856878633231e-8);
+    s = fma(s, z, -1.79081614444676154e-7);
+    s = fma(s, z, 2.13411471014756201e-6);
+    s = fma(s, z, -0.0000263504967308469889);
+    s = fma(s, z, 0.000347221756113542876);
+    s = fma(s, z, -0.00520833326136806914);
+    s = fma(s, z, 0.1249999999981458);
+    return s;
+}
+
+/// ln cosh(x/2) for any x.
+__device__ __forceinline__ double lncosh_any(double x)
+{
+    const double far = fabs(x);
+    return far <= static_cast<double>(medium_x) ? x * x * lncosh_medium(x * x)
+                                                : 0.5 * far + (log1p(exp(-far)) - 0.69314718055994530942);
 }
 
 template <class T>
 struct FastDistances {
-    double js = 0, tv = 0, largest = 0;
-    float largest_f; ///< the largest difference, rounded to FP32: only elements that reach it are looked at in FP64
+    double bends = 0, tv = 0, largest = 0; ///< bends: sum (p + q) ln cosh(x/2), up to S
+    float largest_f; ///< the largest difference, rounded to FP32: only vectors that reach it are looked at in FP64
 
-    __device__ __forceinline__ void add(double w, double e, double j)
+    /// `scale` is e^-shift: the run's weights then are q where the baseline's are p.
+    __device__ __forceinline__ void add_vector(const Weights<T>& weights, const uint4& x, const uint4& y, double shift,
+                                               double scale, const double* powers)
     {
-        tv = fma(w, fabs(e), tv);
-        js = fma(w, j, js);
+        constexpr int n = per_load<T>;
+        const auto shift_f = static_cast<float>(shift);
+        float d[n], most = 0, bigger = 0;
+#pragma unroll
+        for (int j = 0; j < n; j++) {
+            const float kl = T::to_float(element<T>(y, j)) - T::to_float(element<T>(x, j));
+            bigger = fmaxf(bigger, fabsf(kl));
+            d[j] = kl - shift_f;
+            most = fmaxf(most, fabsf(d[j]));
+        }
+        const auto l = [&](int j) { return T::to_double(element<T>(x, j)); };
+        const auto k = [&](int j) { return T::to_double(element<T>(y, j)); };
+        if (bigger >= largest_f && bigger > 0)
+#pragma unroll
+            for (int j = 0; j < n; j++)
+                largest = fmax(largest, fabs(k(j) - l(j)));
+        double p[n], q[n];
+        const unsigned xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
+        weights.all(xs, p);
+        if constexpr (Weights<T>::looked_up)
+            weights.all(ys, q);
+        const bool small = __all_sync(~0U, most <= small_x);
+        const bool medium = __all_sync(~0U, most <= medium_x);
+        const auto add = [&](int j, double exact, double square, double bend) {
+            double grown; // p - q
+            if constexpr (Weights<T>::looked_up) {
+                q[j] *= scale;
+                grown = q[j] - p[j];
+            } else {
+                grown = p[j] * (exact + (small ? phi_small(exact, square, d[j]) : phi_any(exact, powers)));
+                q[j] = p[j] + grown;
+            }
+            tv += fabs(grown);
+            bends = fma(p[j] + q[j], bend, bends);
+        };
+        if (small) {
+#pragma unroll
+            for (int j = 0; j < n; j++) {
+                const double exact = (k(j) - l(j)) - shift, square = exact * exact;
+                add(j, exact, square, square * lncosh_small(square, d[j] * d[j]));
+            }
+        } else if (medium) {
+#pragma unroll
+            for (int j = 0; j < n; j++) {
+                const double exact = (k(j) - l(j)) - shift, square = exact * exact;
+                add(j, exact, square, square * lncosh_medium(square));
+            }
+        } else {
+#pragma unroll
+            for (int j = 0; j < n; j++) {
+                const double exact = (k(j) - l(j)) - shift;
+                add(j, exact, exact * exact, lncosh_any(exact));
+            }
+        }
     }
 };
 
 template <class T>
-__device__ __forceinline__ void add_distances(FastDistances<T>& sums, const Weights<T>& weight, const uint4& x,
-                                              const uint4& y, double shift, const double* powers)
+__device__ __forceinline__ void offer_vector(Candidates& c, const uint4& v, int vector, float threshold,
+                                             typename Lanes<T>::Value limit, int vocab)
 {
-    constexpr int n = per_load<T>;
-    const float shift_f = static_cast<float>(shift);
-    float d[n], most = 0;
-#pragma unroll
-    for (int j = 0; j < n; j++) {
-        const float kl = T::to_float(element<T>(y, j)) - T::to_float(element<T>(x, j));
-        if (fabsf(kl) == sums.largest_f)
-            sums.largest = fmax(sums.largest, fabs(T::to_double(element<T>(y, j)) - T::to_double(element<T>(x, j))));
-        d[j] = kl - shift_f;
-        most = fmaxf(most, fabsf(d[j]));
-    }
-    if (__all_sync(__activemask(), most <= small_x)) {
-#pragma unroll
-        for (int j = 0; j < n; j++) {
-            const double l = T::to_double(element<T>(x, j));
-            const double exact = (T::to_double(element<T>(y, j)) - l) - shift;
-            const double e = exact + phi_small(exact, d[j]);
-            sums.add(weight(element<T>(x, j), l), e, js_small(e));
-        }
-    } else {
-#pragma unroll 2
-        for (int j = 0; j < n; j++) {
-            const double l = T::to_double(element<T>(x, j));
-            const double exact = (T::to_double(element<T>(y, j)) - l) - shift;
-            const double e = exact + phi_any(exact, powers);
-            sums.add(weight(element<T>(x, j), l), e, fabs(exact) <= small_x ? js_small(e) : js_any(exact, e));
-        }
-    }
-}
-
-/// The largest logit of a vector.
-template <class T>
-__device__ __forceinline__ float vector_max(const uint4& v)
-{
-    if constexpr (sizeof(typename T::Bits) == 2) {
-        const unsigned m = Packed<T>::max(Packed<T>::max(v.x, v.y), Packed<T>::max(v.z, v.w));
-        return fmaxf(T::to_float(static_cast<std::uint16_t>(m & 0xffffu)),
-                     T::to_float(static_cast<std::uint16_t>(m >> 16)));
-    } else {
-        return fmaxf(fmaxf(__uint_as_float(v.x), __uint_as_float(v.y)),
-                     fmaxf(__uint_as_float(v.z), __uint_as_float(v.w)));
-    }
-}
-
-template <class T>
-__device__ __forceinline__ void offer_vector(Candidates& c, const uint4& v, int vector, float threshold)
-{
-    if (vector_max<T>(v) >= threshold)
+    if (Lanes<T>::below(vector_max<T>(v), limit) != ~0U)
 #pragma unroll
         for (int j = 0; j < per_load<T>; j++)
-            c.offer(T::to_double(element<T>(v, j)), vector * per_load<T> + j, threshold);
+            if (const int id = vector * per_load<T> + j; id < vocab) // beyond stand logits of no weight
+                c.offer(T::to_double(element<T>(v, j)), id, threshold);
 }
 
 template <class T>
@@ -111,19 +132,20 @@ __global__ void __launch_bounds__(block_threads, min_blocks)
 {
     using Bits = typename T::Bits;
     constexpr int n = per_load<T>;
-    extern __shared__ double hot[];
+    extern __shared__ __align__(16) double hot[];
     __shared__ double powers[exp_steps];
     __shared__ Candidates side[2];
     __shared__ int top[2][10];
     load_powers(powers);
-    const Weights<T> weight(table, hot, powers);
+    const Weights<T> weights(table, hot, powers);
+    Ring<T> ring(hot + Weights<T>::entries);
     const int vectors = b.vocab / n;
     for (int row = static_cast<int>(blockIdx.x); row < b.rows; row += static_cast<int>(gridDim.x)) {
         if (state[row].careful)
             continue;
         ProbeMetrics& m = out[row];
-        const Bits *p = row_of<T>(b.p, b.pitch, row), *q = row_of<T>(b.q, b.pitch, row);
-        const auto *pv = reinterpret_cast<const uint4*>(p), *qv = reinterpret_cast<const uint4*>(q);
+        const Bits *p = p_row<T>(b, row), *q = q_row<T>(b, row);
+        ring.start(p, q, vectors);
         if (threadIdx.x < 10)
             top[0][threadIdx.x] = top[1][threadIdx.x] = -1;
         if (threadIdx.x == 0)
@@ -133,36 +155,27 @@ __global__ void __launch_bounds__(block_threads, min_blocks)
         const auto threshold_q = static_cast<float>(state[row].threshold_q);
         __syncthreads();
 
+        const double scale = exp(-shift);
+        const auto limit_p = Lanes<T>::twice(threshold_p), limit_q = Lanes<T>::twice(threshold_q);
         FastDistances<T> sums;
         sums.largest_f = static_cast<float>(m.max_abs_dlogit);
-        for (int i = static_cast<int>(threadIdx.x); i < vectors; i += block_threads) {
-            const uint4 x = __ldcs(pv + i), y = __ldcs(qv + i);
-            offer_vector<T>(side[0], x, i, threshold_p);
-            offer_vector<T>(side[1], y, i, threshold_q);
-            add_distances<T>(sums, weight, x, y, shift, powers);
-        }
-        const int tail = vectors * n + static_cast<int>(threadIdx.x);
-        if (tail < b.vocab) {
-            const double l = T::to_double(p[tail]), k = T::to_double(q[tail]), x = (k - l) - shift;
-            const double e = x + phi_any(x, powers);
-            sums.add(weight(p[tail], l), e, fabs(x) <= small_x ? js_small(e) : js_any(x, e));
-            if (fabsf(T::to_float(q[tail]) - T::to_float(p[tail])) == sums.largest_f)
-                sums.largest = fmax(sums.largest, fabs(k - l));
+        ring.run(vectors, [&](const uint4& x, const uint4& y, int vector) {
+            offer_vector<T>(side[0], x, vector, threshold_p, limit_p, b.vocab);
+            offer_vector<T>(side[1], y, vector, threshold_q, limit_q, b.vocab);
+            sums.add_vector(weights, x, y, shift, scale, powers);
+        });
+        if (const int tail = vectors * n + static_cast<int>(threadIdx.x); tail < b.vocab) {
+            const double l = T::to_double(p[tail]), k = T::to_double(q[tail]), d = (k - l) - shift;
+            const double w = weights.one(p[tail]), grown = w * (d + phi_any(d, powers));
+            sums.tv += fabs(grown);
+            sums.bends = fma(w + (w + grown), lncosh_any(d), sums.bends);
+            sums.largest = fmax(sums.largest, fabs(k - l));
             side[0].offer(l, tail, threshold_p);
             side[1].offer(k, tail, threshold_q);
         }
-        double totals[2] = {sums.js, sums.tv};
-        block_sum(totals);
+        double totals[2] = {sums.bends, sums.tv};
+        block_sum(totals); // also lets all offers be seen by all
         const double largest = block_max(sums.largest);
-
-        long long before = 0;
-        if (m.flip) { // only then is the rank not 1; the run's row is still in the cache
-            const int top_id = m.argmax_p;
-            const double top_in_q = T::to_double(q[top_id]);
-            for (int i = static_cast<int>(threadIdx.x); i < b.vocab; i += block_threads)
-                before += ahead(T::to_double(q[i]), i, top_in_q, top_id);
-        }
-        before = block_sum(before); // also lets all offers be seen by all
         for (int s = 0; s < 2; s++)
             if (side[s].count <= max_candidates)
                 rank_candidates(side[s], top[s]);
@@ -171,10 +184,9 @@ __global__ void __launch_bounds__(block_threads, min_blocks)
         __syncthreads();
         if (threadIdx.x == 0) {
             const double s = exp(m.lse_p);
-            m.js = totals[0] / s / 2;
+            m.js = fmax(0.25 * (m.kl_pq + m.kl_qp) - totals[0] / s / 2, 0.0);
             m.tv = totals[1] / s / 2;
             m.max_abs_dlogit = largest;
-            m.rank = static_cast<std::int32_t>(before) + 1;
             m.top5_overlap = common(top[0], top[1], 5) / 5.0;
             m.top10_overlap = common(top[0], top[1], 10) / 10.0;
         }

@@ -23,14 +23,16 @@ __global__ void start_rows(ProbeMetrics* out, RowState* state, int rows)
         state[i].threshold_p = state[i].threshold_q = -INFINITY;
         state[i].shift = 0;
         state[i].careful = 1;
+        state[i].visits = 0;
     }
 }
 
-/// e^x of every bfloat16. Large ones become inf, and rows that hold them are not vouched for.
+/// Large ones become inf, and rows that hold them are not vouched for.
 __global__ void fill_exponentials(double* table)
 {
-    const unsigned u = blockIdx.x * blockDim.x + threadIdx.x;
-    table[u] = exp(Bf16::to_double(static_cast<std::uint16_t>(u)));
+    for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < table_entries;
+         i += static_cast<int>(gridDim.x * blockDim.x))
+        table[i] = table_entry(i);
 }
 
 template <class From, class To>
@@ -38,7 +40,7 @@ __global__ void __launch_bounds__(256) widen_kernel(const unsigned char* from, s
                                                     unsigned char* to, std::int64_t to_pitch, int vocab, int rows)
 {
     for (int row = static_cast<int>(blockIdx.y); row < rows; row += static_cast<int>(gridDim.y)) {
-        const auto* in = row_of<From>(from, from_pitch, row);
+        const auto* in = reinterpret_cast<const typename From::Bits*>(from + from_pitch * row);
         auto* out = reinterpret_cast<typename To::Bits*>(to + to_pitch * row);
         for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < vocab;
              i += static_cast<int>(gridDim.x * blockDim.x)) {
@@ -75,9 +77,8 @@ int grid_for(Kernel kernel, int rows, std::size_t shared = 0)
 template <class T, class Kernel, class State>
 void launch_fast(Kernel kernel, const Batch& b, const void* table, ProbeMetrics* out, State* state, cudaStream_t stream)
 {
-    constexpr std::size_t shared = Weights<T>::shared_bytes;
-    if constexpr (shared > 0)
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+    constexpr std::size_t shared = fast_shared<T>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
     kernel<<<grid_for(kernel, b.rows, shared), block_threads, shared, stream>>>(b, static_cast<const double*>(table),
                                                                                 out, state);
 }
@@ -89,16 +90,19 @@ constexpr bool has_fast = sizeof(typename T::Bits) < 8;
 template <class T>
 cudaError_t compute_as(const DeviceBatch& d, const void* table, MetricSet set, cudaStream_t stream)
 {
-    const Batch b{bytes(d.p), bytes(d.q), d.pitch, d.vocab, d.rows, d.next};
+    const Batch b{bytes(d.p), bytes(d.q), d.pitch, d.vocab, d.rows, d.runs, d.next};
     auto* state = static_cast<RowState*>(d.state);
     start_rows<<<(d.rows + 127) / 128, 128, 0, stream>>>(d.out, state, d.rows);
+    const bool fast = has_fast<T> && d.vocab <= most_vocab;
     if constexpr (has_fast<T>)
-        launch_fast<T>(set == MetricSet::Kl ? core_kernel<T, true> : core_kernel<T, false>, b, table, d.out, state,
-                       stream);
+        if (fast)
+            launch_fast<T>(set == MetricSet::Kl ? core_kernel<T, true> : core_kernel<T, false>, b, table, d.out, state,
+                           stream);
     careful_kernel<T><<<grid_for(careful_kernel<T>, d.rows), block_threads, 0, stream>>>(b, d.out, state);
     if (set == MetricSet::Full) {
         if constexpr (has_fast<T>)
-            launch_fast<T>(distance_kernel<T>, b, table, d.out, static_cast<const RowState*>(state), stream);
+            if (fast)
+                launch_fast<T>(distance_kernel<T>, b, table, d.out, static_cast<const RowState*>(state), stream);
         second_kernel<T><<<grid_for(second_kernel<T>, d.rows), block_threads, 0, stream>>>(b, d.out, state);
     }
     return cudaGetLastError();
@@ -121,12 +125,12 @@ std::size_t row_state_size()
 
 std::size_t table_size()
 {
-    return 65536 * sizeof(double);
+    return table_entries * sizeof(double);
 }
 
 cudaError_t fill_table(void* table, cudaStream_t stream)
 {
-    fill_exponentials<<<256, 256, 0, stream>>>(static_cast<double*>(table));
+    fill_exponentials<<<64, 256, 0, stream>>>(static_cast<double*>(table));
     return cudaGetLastError();
 }
 

@@ -29,12 +29,15 @@ constexpr std::size_t row_pitch(std::int32_t vocab, std::int32_t type)
     return (bytes + row_alignment - 1) / row_alignment * row_alignment;
 }
 
-/// Pairs of rows of one type in device memory and room for their numbers.
+/// Pairs of rows of one type in device memory and room for their numbers. Several runs may share a baseline: pair i is
+/// row i / runs of `p` and row i of `q`.
 struct DeviceBatch {
     const void *p, *q;
     std::int64_t pitch;
-    std::int32_t type, vocab, rows;
-    const std::int32_t* next; ///< may be null
+    std::int32_t type, vocab;
+    std::int32_t rows; ///< pairs
+    std::int32_t runs;
+    const std::int32_t* next; ///< of the rows of `p`; may be null
     ProbeMetrics* out;        ///< `rows` of them; the engine's part is filled
     void* state;              ///< rows * row_state_size() bytes of working memory
 };

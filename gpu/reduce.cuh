@@ -11,11 +11,13 @@
 
 namespace flipscope::gpu {
 
-/// Sums `count` values per thread at once.
+/// Sums `count` values per thread at once. Thread c puts together what the warps have of value c: one does as well as
+/// all, and the others need not.
 template <int count>
 __device__ __forceinline__ void block_sum(double (&v)[count])
 {
-    __shared__ double parts[count][warps];
+    __shared__ double parts[count][warps], sums[count];
+    static_assert(count <= block_threads, "a thread for each sum");
 #pragma unroll
     for (int c = 0; c < count; c++) {
 #pragma unroll
@@ -25,14 +27,18 @@ __device__ __forceinline__ void block_sum(double (&v)[count])
             parts[c][threadIdx.x / 32] = v[c];
     }
     __syncthreads();
+    if (threadIdx.x < count) {
+        double sum = parts[threadIdx.x][0];
 #pragma unroll
-    for (int c = 0; c < count; c++) {
-        double sum = parts[c][0];
         for (int w = 1; w < warps; w++)
-            sum += parts[c][w];
-        v[c] = sum;
+            sum += parts[threadIdx.x][w];
+        sums[threadIdx.x] = sum;
     }
-    __syncthreads(); // `parts` may be used again at once
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < count; c++)
+        v[c] = sums[c];
+    // `sums` is written again only after the first barrier of the next call, `parts` after this one's second
 }
 
 __device__ __forceinline__ long long block_sum(long long v)
@@ -63,6 +69,36 @@ __device__ __forceinline__ double block_max(double v)
         max = fmax(max, parts[w]);
     __syncthreads();
     return max;
+}
+
+/// Of one value per thread and side, the second largest each.
+struct Seconds {
+    float p, q;
+};
+__device__ __forceinline__ Seconds block_second(float p, float q)
+{
+    __shared__ float firsts[2][warps], seconds[2][warps];
+    float first[2] = {p, q}, second[2] = {-INFINITY, -INFINITY};
+    const auto merge = [&](int s, float f, float g) {
+        second[s] = fmaxf(fminf(first[s], f), fmaxf(second[s], g));
+        first[s] = fmaxf(first[s], f);
+    };
+    for (int s = 0; s < 2; s++) {
+        for (int o = 16; o > 0; o /= 2)
+            merge(s, __shfl_down_sync(~0u, first[s], o), __shfl_down_sync(~0u, second[s], o));
+        if (threadIdx.x % 32 == 0) {
+            firsts[s][threadIdx.x / 32] = first[s];
+            seconds[s][threadIdx.x / 32] = second[s];
+        }
+    }
+    __syncthreads();
+    for (int s = 0; s < 2; s++) {
+        first[s] = second[s] = -INFINITY;
+        for (int w = 0; w < warps; w++)
+            merge(s, firsts[s][w], seconds[s][w]);
+    }
+    __syncthreads();
+    return {second[0], second[1]};
 }
 
 /// The largest value seen, the lowest id that has it, and the second largest with its multiplicity (equal to the
@@ -98,25 +134,32 @@ struct Top2 {
     }
 };
 
-/// Largest of all threads. `warp_first`, where given, receives the largest value of each warp (-inf = saw nothing).
-__device__ __forceinline__ Top2 block_top2(Top2 t, double* warp_first = nullptr)
+/// Largest of a warp. `halves`, where given, receives the largest value of each half warp (-inf = saw nothing).
+__device__ __forceinline__ Top2 warp_top2(Top2 t, double* halves = nullptr)
 {
-    __shared__ Top2 parts[warps];
-    for (int o = 16; o > 0; o /= 2) {
+    for (int o = 1; o < 32; o *= 2) {
         Top2 other;
-        other.first = __shfl_down_sync(~0u, t.first, o);
-        other.second = __shfl_down_sync(~0u, t.second, o);
-        other.id = __shfl_down_sync(~0u, t.id, o);
+        other.first = __shfl_xor_sync(~0u, t.first, o);
+        other.second = __shfl_xor_sync(~0u, t.second, o);
+        other.id = __shfl_xor_sync(~0u, t.id, o);
+        if (o == 16 && halves && threadIdx.x % 16 == 0)
+            halves[threadIdx.x / 16] = t.id < 0 ? -INFINITY : t.first;
         t.merge(other);
     }
+    return t;
+}
+
+/// Largest of all threads.
+__device__ __forceinline__ Top2 block_top2(Top2 t, double* halves = nullptr)
+{
+    __shared__ Top2 parts[warps];
+    t = warp_top2(t, halves);
     if (threadIdx.x % 32 == 0)
         parts[threadIdx.x / 32] = t;
     __syncthreads();
     Top2 all = parts[0];
     for (int w = 1; w < warps; w++)
         all.merge(parts[w]);
-    if (warp_first && threadIdx.x < warps)
-        warp_first[threadIdx.x] = parts[threadIdx.x].id < 0 ? -INFINITY : parts[threadIdx.x].first;
     __syncthreads();
     return all;
 }

@@ -13,24 +13,30 @@ namespace flipscope::gpu {
 /// Threads of a block; one block works on one pair of rows at a time. How a row is shared out depends on this and on
 /// the row's width alone, so a probe's numbers are the same bits whatever batch it travels in.
 #ifndef FLIPSCOPE_BLOCK_THREADS // may be set to measure other cuts
-#define FLIPSCOPE_BLOCK_THREADS 512
+#define FLIPSCOPE_BLOCK_THREADS 256
 #endif
 constexpr int block_threads = FLIPSCOPE_BLOCK_THREADS;
 #ifndef FLIPSCOPE_MIN_BLOCKS
 #define FLIPSCOPE_MIN_BLOCKS 2
 #endif
-/// Blocks that shall fit on a multiprocessor together: this bounds the registers of a thread of the fast kernels.
+/// Blocks that shall fit on a multiprocessor together: this bounds the registers of a thread of the fast kernels. While
+/// one block is between two rows, where threads wait for each other, another has work.
 constexpr int min_blocks = FLIPSCOPE_MIN_BLOCKS;
 constexpr int warps = block_threads / 32;
 
 /// A batch of row pairs in device memory. Each row starts on a 16-byte border (the copy to the device sees to it), so
 /// that a thread can load 16 bytes at once even where the vocabulary is odd and rows of the file start anywhere.
+/// Several runs may share a baseline: then pair i is row i / runs of `p` and row i of `q`. Pairs of one baseline row
+/// are neighbours and so are worked on at about the same time: the row comes from memory once and from the cache after.
 struct Batch {
-    const unsigned char *p, *q; ///< rows of the baseline and of the run
+    const unsigned char *p, *q; ///< rows of the baseline and of the runs
     std::int64_t pitch;         ///< bytes from row to row, a multiple of 16
     std::int32_t vocab;
-    std::int32_t rows;
-    const std::int32_t* next; ///< per row the next token, -1 = none; null = none at all
+    std::int32_t rows; ///< pairs
+    std::int32_t runs;
+    const std::int32_t* next; ///< per row of the baseline the next token, -1 = none; null = none at all
+
+    __device__ __forceinline__ int next_of(int pair) const { return next ? next[pair / runs] : -1; }
 };
 
 /// Logits as 16-bit patterns: the types below give them a meaning.
@@ -68,16 +74,20 @@ template <class T>
 constexpr int per_load = 16 / static_cast<int>(sizeof(typename T::Bits));
 
 template <class T>
-__device__ __forceinline__ const typename T::Bits* row_of(const unsigned char* rows, std::int64_t pitch, int row)
+__device__ __forceinline__ const typename T::Bits* p_row(const Batch& b, int pair)
 {
-    return reinterpret_cast<const typename T::Bits*>(rows + pitch * row);
+    return reinterpret_cast<const typename T::Bits*>(b.p + b.pitch * (pair / b.runs));
+}
+template <class T>
+__device__ __forceinline__ const typename T::Bits* q_row(const Batch& b, int pair)
+{
+    return reinterpret_cast<const typename T::Bits*>(b.q + b.pitch * pair);
 }
 
-/// The bits of element j of a 16-byte load. j is a constant after unrolling: no register is indexed at run time.
-template <class T>
-__device__ __forceinline__ typename T::Bits element(const uint4& v, int j)
+/// The bits of element j of some 32-bit words. j is a constant after unrolling: no register is indexed at run time.
+template <class T, int count>
+__device__ __forceinline__ typename T::Bits element_of(const unsigned (&words)[count], int j)
 {
-    const unsigned words[4] = {v.x, v.y, v.z, v.w};
     if constexpr (sizeof(typename T::Bits) == 2)
         return static_cast<std::uint16_t>(j & 1 ? words[j / 2] >> 16 : words[j / 2] & 0xffffu);
     else if constexpr (sizeof(typename T::Bits) == 4)
@@ -86,9 +96,16 @@ __device__ __forceinline__ typename T::Bits element(const uint4& v, int j)
         return static_cast<std::uint64_t>(words[2 * j + 1]) << 32 | words[2 * j];
 }
 
+/// The same of a 16-byte load.
+template <class T>
+__device__ __forceinline__ typename T::Bits element(const uint4& v, int j)
+{
+    const unsigned words[4] = {v.x, v.y, v.z, v.w};
+    return element_of<T>(words, j);
+}
+
 /// Visits the elements of a pair of rows: f(id, bits of P, bits of Q). Thread t takes the 16-byte vectors t, t +
-/// block_threads … in rising order, then its share of the tail. Plain and always right; the fast kernel has its own
-/// loop.
+/// block_threads … in rising order, then its share of the tail. Plain and always right.
 template <class T, class F>
 __device__ __forceinline__ void for_each_pair(const typename T::Bits* p, const typename T::Bits* q, int vocab, F f)
 {

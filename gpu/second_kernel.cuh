@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(block_threads) second_kernel(Batch b, ProbeMet
         ProbeMetrics& m = out[row];
         if (!m.valid || !state[row].careful)
             continue;
-        const Bits *p = row_of<T>(b.p, b.pitch, row), *q = row_of<T>(b.q, b.pitch, row);
+        const Bits *p = p_row<T>(b, row), *q = q_row<T>(b, row);
         if (threadIdx.x < 10)
             top[0][threadIdx.x] = top[1][threadIdx.x] = -1;
         if (threadIdx.x == 0)

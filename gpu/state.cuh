@@ -17,6 +17,7 @@ struct RowState {
     double threshold_p, threshold_q; ///< at least ten elements of the row are >= this, or it is -inf
     double shift;                    ///< lse_q - lse_p, to more digits than their difference would have
     std::uint8_t careful;            ///< the fast kernel does not vouch for its numbers: look again, carefully
+    std::uint8_t visits;             ///< by the core kernel; for the benchmark
 };
 
 /// Everything NaN, as the rules for invalid rows have it. `differing` is the caller's.
@@ -46,7 +47,7 @@ __device__ void set_tops(ProbeMetrics& m, const Batch& b, int row, const typenam
     m.rank = 1;
     m.p_top = exp(first_p - m.lse_p);
     m.q_top = exp(T::to_double(q[argmax_p]) - m.lse_q);
-    const int next = b.next ? b.next[row] : -1;
+    const int next = b.next_of(row);
     m.nll_p = m.nll_q = m.dp = NAN;
     if (next >= 0 && next < b.vocab) {
         const double l = T::to_double(p[next]), k = T::to_double(q[next]);
@@ -56,16 +57,19 @@ __device__ void set_tops(ProbeMetrics& m, const Batch& b, int row, const typenam
     }
 }
 
-/// The tenth largest of what the warps saw as their largest: each is another element of the row, so at least ten
-/// elements reach it, and hardly more than twice as many do. One thread.
-static_assert(warps >= 10, "the overlaps' thresholds come from ten warps or more");
-__device__ inline double tenth_largest(const double* warp_first)
+/// Parts of a block whose largest elements are told apart.
+constexpr int row_groups = 2 * warps;
+
+/// The tenth largest of what the parts of a block saw as their largest: each is another element of the row, so at least
+/// ten elements reach it, and hardly more than twice as many do. One thread.
+static_assert(row_groups >= 10, "the overlaps' thresholds come from ten groups or more");
+__device__ inline double tenth_largest(const double* firsts, int count)
 {
     double sorted[10];
     for (double& s : sorted)
         s = -INFINITY;
-    for (int w = 0; w < warps; w++) {
-        double x = warp_first[w];
+    for (int g = 0; g < count; g++) {
+        double x = firsts[g];
         for (double& s : sorted) // insertion: what is pushed out sinks on
             if (x > s) {
                 const double t = s;

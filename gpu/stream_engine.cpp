@@ -177,6 +177,7 @@ cudaError_t StreamEngine::send(Slot& slot, const fs_block& b, const Plan& plan)
     batch.type = plan.type;
     batch.vocab = b.vocab;
     batch.rows = slot.rows;
+    batch.runs = 1;
     batch.next = b.next_ids ? static_cast<const std::int32_t*>(slot.next.data()) : nullptr;
     batch.out = static_cast<ProbeMetrics*>(slot.out.data());
     batch.state = slot.state.data();

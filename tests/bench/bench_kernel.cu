@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // How fast the kernels of the CUDA module are, beside the device's own copy rate and beside a plain kernel.
-//   bench_kernel [vocab [rows]]
-// Rows are made on the device: bulk about -1 with a spread of 2.5, one winner at 18, and noise between both traces.
-// GB/s count both rows once; the copy counts what is read and written. Medians of 9 runs over data larger than the L2.
+//   bench_kernel [vocab [pairs [types]]]     types: any of b (bfloat16), h (float16), f (float32); all three by default
+// Rows are made on the device: bulk about -1 with a spread of 2.5, one winner at 18, and noise between both traces. A
+// pair of traces, and 8 runs against one baseline. GB/s count two rows a pair, whether the baseline's is shared or not;
+// the copy counts what is read and written. Medians of 9 runs over data larger than the L2.
 
 #include "gpu/kernels.h"
 #include "gpu/state.cuh"
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <vector>
@@ -65,16 +67,18 @@ __device__ float rounded(float x)
 }
 
 template <class T>
-__global__ void make_rows(unsigned char* p, unsigned char* q, std::int64_t pitch, int vocab, int rows, float sd)
+__global__ void make_rows(unsigned char* p, unsigned char* q, std::int64_t pitch, int vocab, int pairs, int runs,
+                          float sd)
 {
-    const std::int64_t n = static_cast<std::int64_t>(vocab) * rows;
+    const std::int64_t n = static_cast<std::int64_t>(vocab) * pairs;
     for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < n;
          i += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
-        const int row = static_cast<int>(i / vocab), id = static_cast<int>(i % vocab);
-        const float l = id == row * 7919LL % vocab ? 18.0f : 2.5f * normal(static_cast<unsigned>(i)) - 1;
-        const float k = l + sd * normal(static_cast<unsigned>(i) ^ 0xabcdef12u) + 0.7f * static_cast<float>(row % 3);
+        const int pair = static_cast<int>(i / vocab), row = pair / runs, id = static_cast<int>(i % vocab);
+        const auto seed = static_cast<unsigned>(static_cast<std::int64_t>(row) * vocab + id);
+        const float l = id == row * 7919LL % vocab ? 18.0f : 2.5f * normal(seed) - 1;
+        const float k = l + sd * normal(static_cast<unsigned>(i) ^ 0xabcdef12u) + 0.7f * static_cast<float>(pair % 3);
         reinterpret_cast<T*>(p + pitch * row)[id] = rounded<T>(l);
-        reinterpret_cast<T*>(q + pitch * row)[id] = rounded<T>(k);
+        reinterpret_cast<T*>(q + pitch * pair)[id] = rounded<T>(k);
     }
 }
 
@@ -135,8 +139,8 @@ int main(int argc, char** argv)
     check(cudaGetDeviceProperties(&properties, 0));
     int driver = 0;
     check(cudaDriverGetVersion(&driver));
-    std::printf("%s, driver for CUDA %d, built with %d; %d rows of %d\n", properties.name, driver, CUDART_VERSION, rows,
-                vocab);
+    std::printf("%s, driver for CUDA %d, built with %d; %d pairs of rows of %d\n", properties.name, driver,
+                CUDART_VERSION, rows, vocab);
 
     const std::size_t room = row_pitch(vocab, type_f32) * static_cast<std::size_t>(rows);
     unsigned char *p = nullptr, *q = nullptr;
@@ -156,41 +160,54 @@ int main(int argc, char** argv)
                         median_ms([&] { check(cudaMemcpyAsync(q, p, copied, cudaMemcpyDeviceToDevice)); }) / 1e6;
     std::printf("copy on the device: %.0f GB/s read and written\n", copy);
 
+    const char* types = argc > 3 ? argv[3] : "bhf";
     for (const std::int32_t type : {type_bf16, type_f16, type_f32})
-        for (const float sd : {0.03f, 0.15f, 0.5f}) {
-            const auto pitch = static_cast<std::int64_t>(row_pitch(vocab, type));
-            if (type == type_bf16)
-                make_rows<__nv_bfloat16><<<2048, 256>>>(p, q, pitch, vocab, rows, sd);
-            else if (type == type_f16)
-                make_rows<__half><<<2048, 256>>>(p, q, pitch, vocab, rows, sd);
-            else
-                make_rows<float><<<2048, 256>>>(p, q, pitch, vocab, rows, sd);
-            check(cudaDeviceSynchronize());
-            const double bytes = 2.0 * static_cast<double>(type_size(type)) * vocab * rows;
-            const char* name = type == type_bf16 ? "bfloat16" : type == type_f16 ? "float16" : "float32";
-            if (type == type_bf16) {
-                const double rate =
-                    bytes / 1e6 / median_ms([&] {
-                        plain<<<rows, 256>>>(reinterpret_cast<__nv_bfloat16*>(p), reinterpret_cast<__nv_bfloat16*>(q),
-                                             pitch / 2, vocab, plain_out);
-                    });
-                std::printf("%s noise %.2f plain FP64, one direction: %5.0f GB/s %5.1f %% of copy\n", name, sd, rate,
-                            100 * rate / copy);
-            }
-            for (const MetricSet set : {MetricSet::Kl, MetricSet::Core, MetricSet::Full}) {
-                const DeviceBatch batch{p, q, pitch, type, vocab, rows, nullptr, out, state};
-                const double rate =
-                    bytes / 1e6 / median_ms([&] { check(compute_metrics(batch, table, set, nullptr)); });
+        for (const float sd : {0.03f, 0.15f, 0.5f})
+            for (const int runs : {1, 8}) {
+                if (!std::strchr(types, "bhf"[type]))
+                    continue;
+                const auto pitch = static_cast<std::int64_t>(row_pitch(vocab, type));
+                if (type == type_bf16)
+                    make_rows<__nv_bfloat16><<<2048, 256>>>(p, q, pitch, vocab, rows, runs, sd);
+                else if (type == type_f16)
+                    make_rows<__half><<<2048, 256>>>(p, q, pitch, vocab, rows, runs, sd);
+                else
+                    make_rows<float><<<2048, 256>>>(p, q, pitch, vocab, rows, runs, sd);
+                check(cudaDeviceSynchronize());
+                const double bytes = 2.0 * static_cast<double>(type_size(type)) * vocab * rows;
+                std::printf("%s noise %.2f %s:",
+                            type == type_bf16  ? "bfloat16"
+                            : type == type_f16 ? "float16"
+                                               : "float32",
+                            sd, runs == 1 ? "pair  " : "8 runs");
+                if (type == type_bf16 && runs == 1) {
+                    const double rate =
+                        bytes / 1e6 / median_ms([&] {
+                            plain<<<rows, 256>>>(reinterpret_cast<__nv_bfloat16*>(p),
+                                                 reinterpret_cast<__nv_bfloat16*>(q), pitch / 2, vocab, plain_out);
+                        });
+                    std::printf(" plain FP64 %.0f GB/s %.1f %%,", rate, 100 * rate / copy);
+                }
+                for (const MetricSet set : {MetricSet::Kl, MetricSet::Core, MetricSet::Full}) {
+                    const DeviceBatch batch{p, q, pitch, type, vocab, rows, runs, nullptr, out, state};
+                    const double rate =
+                        bytes / 1e6 / median_ms([&] { check(compute_metrics(batch, table, set, nullptr)); });
+                    std::printf(" %s %.0f GB/s %.1f %%,",
+                                set == MetricSet::Kl     ? "KL"
+                                : set == MetricSet::Core ? "core"
+                                                         : "full",
+                                rate, 100 * rate / copy);
+                }
                 std::vector<RowState> states(static_cast<std::size_t>(rows));
                 check(cudaMemcpy(states.data(), state, states.size() * sizeof(RowState), cudaMemcpyDeviceToHost));
+                std::vector<ProbeMetrics> first(1);
+                check(cudaMemcpy(first.data(), out, sizeof(ProbeMetrics), cudaMemcpyDeviceToHost));
                 const auto careful =
                     std::count_if(states.begin(), states.end(), [](auto& s) { return s.careful != 0; });
-                std::printf("%s noise %.2f %-4s: %5.0f GB/s %5.1f %% of copy (%ld rows the careful way)\n", name, sd,
-                            set == MetricSet::Kl     ? "KL"
-                            : set == MetricSet::Core ? "core"
-                                                     : "full",
-                            rate, 100 * rate / copy, static_cast<long>(careful));
+                const auto twice = std::count_if(states.begin(), states.end(), [](auto& s) { return s.visits > 1; });
+                std::printf(" %ld rows twice, %ld the careful way, first KL %.4g\n", static_cast<long>(twice),
+                            static_cast<long>(careful), first[0].kl_pq);
+                std::fflush(stdout);
             }
-        }
     return 0;
 }

@@ -108,7 +108,8 @@ def main() -> None:
     program = unittest.main(module="__main__", exit=False, verbosity=2)
     result = program.result
     for test, reason in result.skipped:
-        print(f"SKIPPED: {test.id().split('.', 1)[-1]}: {reason}", flush=True)
+        print(f"SKIPPED: {test.id().removeprefix('__main__.').replace('setUpClass (__main__.', 'all of ').rstrip(')')}: {reason}", flush=True)
     if not result.wasSuccessful():
         sys.exit(1)
-    sys.exit(77 if result.testsRun == len(result.skipped) else 0)
+    ran = result.testsRun - sum(isinstance(test, unittest.TestCase) for test, _ in result.skipped)
+    sys.exit(0 if ran else 77)

@@ -70,6 +70,26 @@ class Following(support.Case):
         np.testing.assert_array_equal(bits(self.out)[1], bits(reference)[1])
         self.assertEqual(sorted(p.name for p in self.folder.glob("run.h5*")), ["run.h5"])
 
+    def test_a_matrix_that_is_stopped_goes_on(self):
+        self.prompt = self.write("long.txt", "The quick brown fox. " * 200)
+        matrix = self.write("m.toml", 'prompt = "long.txt"\n[defaults]\nengine = "simulated"\nvocab = 4096\nchunk = 64\ndelay = 0.05\n'
+                            '[[run]]\nname = "a"\n[[run]]\nname = "b"\n')
+        # A shell has what it starts by & ignore SIGINT.
+        process = subprocess.Popen(["sh", "-c", 'trap "" INT; exec "$@"', "sh", *support.COMMAND, "matrix", str(matrix)],
+                                   env=support.ENVIRONMENT, stderr=subprocess.PIPE)
+        partial = self.folder / "traces" / "a.h5.partial"
+        for _ in range(400):
+            if partial.exists():
+                break
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130)
+        self.assertTrue(partial.exists())
+        self.assertIn("goes on from there", (self.folder / "traces" / "a.log").read_text())
+        support.capture("matrix", matrix)
+        self.assertEqual(sorted(p.name for p in (self.folder / "traces").glob("*.h5*")), ["a.h5", "b.h5"])
+
     def test_kill_9_at_20_random_moments(self):
         """Each time the file opens with every probe that was flushed before, and the last capture ends as if never cut."""
         chance = random.Random(20261130)

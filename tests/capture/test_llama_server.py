@@ -117,16 +117,15 @@ class LlamaServer(support.Case):
                 {"type": "function", "function": {"name": "run_command", "arguments": json.dumps({"command": command})}}]}
 
         messages = [{"role": "system", "content": "Answer each request with one tool call."}]
-        for what in ("arp", "clock", "version", "users"):
+        for what in ("arp", "clock", "users"):
             messages += [{"role": "user", "content": f"Show the {what}."}, call(f"show {what}")]
         chat = self.write("chat.json", json.dumps({"messages": messages, "tools": [
             {"type": "function", "function": {"name": "run_command", "parameters": {
                 "type": "object", "properties": {"command": {"type": "string"}}}}}]}))
         out = self.folder / "run.h5"
-        support.capture("run", "server", "--url", url, "--prompt", chat, "-o", out, "--k", 5, "--stride", 64, "--continue", 40,
-                        "--dense", "none")
+        support.capture("run", "server", "--url", url, "--prompt", chat, "-o", out, "--k", 5, "--stride", 512, "--continue", 32)
         with h5py.File(out) as h:
-            self.assertEqual(len(h["generations"]), 4)
+            self.assertEqual(len(h["generations"]), 3)
             last = max((g for g in h["generations"].values()), key=lambda g: g.attrs["prefix_tokens"])
             text = bytes(last["bytes"][:]).decode()
             self.assertIn("<tool_call>", text)

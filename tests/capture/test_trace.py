@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import json
+import re
 import unittest
 
 import h5py
 import numpy as np
 import support
-from flipscope_capture import plan, spans
+from flipscope_capture import engines, generate, plan, spans
 from flipscope_capture.engines.simulated import Simulated, to_bfloat16
 from support import bits
 
@@ -132,6 +133,64 @@ class Trace(support.Case):
             self.assertNotIn("10.1.2.3", json.dumps(run))
             listed = [p.decode() for p in h["run/packages"][:]]
             self.assertTrue(any(p.startswith("numpy==") for p in listed))
+
+
+class Sampling(support.Case):
+    ROW = np.log(np.array([0.1, 0.4, 0.4, 0.06, 0.04], np.float32))
+
+    def share(self, **sampling):
+        """How often each id is drawn, of 4,000."""
+        sampler = generate.Sampler({"temperature": 1.0, "seed": 3, **sampling}, 7)
+        return np.bincount([sampler.pick(self.ROW) for _ in range(4000)], minlength=5) / 4000
+
+    def test_greedy_takes_the_lowest_id_of_a_tie(self):
+        self.assertEqual(generate.Sampler({}, 0).pick(self.ROW), 1)
+
+    def test_draws_follow_the_probabilities(self):
+        np.testing.assert_allclose(self.share(), [0.1, 0.4, 0.4, 0.06, 0.04], atol=0.03)
+        np.testing.assert_allclose(self.share(top_k=2), [0, 0.5, 0.5, 0, 0], atol=0.03)
+        # 0.4 + 0.4 is less than 0.85: the next one, 0.1, is taken in.
+        np.testing.assert_allclose(self.share(top_p=0.85), [1 / 9, 4 / 9, 4 / 9, 0, 0], atol=0.03)
+        # Temperature 0.5 squares the probabilities.
+        squares = np.array([0.1, 0.4, 0.4, 0.06, 0.04]) ** 2
+        np.testing.assert_allclose(self.share(temperature=0.5), squares / squares.sum(), atol=0.03)
+
+    def test_a_seed_repeats_itself_and_is_written_down(self):
+        arguments = ["run", "simulated", "--prompt", self.chat(), "--stride", 8, "--continue", 12, "--continue-at", "end",
+                     "--temperature", "0.7", "--top-p", "0.95"]
+        made = []
+        for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+            support.capture(*arguments, "--seed", seed, "-o", self.folder / f"{name}.h5")
+            with h5py.File(self.folder / f"{name}.h5") as h:
+                made.append(h["generations/0/ids"][:].tolist())
+                stages = json.loads(h["generations/0"].attrs["sampler"])
+        self.assertEqual(made[0], made[1])
+        self.assertNotEqual(made[0], made[2])
+        self.assertEqual([s["stage"] for s in stages], ["temperature", "top_p", "draw"])
+
+    def test_progress_for_programs(self):
+        done = support.capture("run", "simulated", "--prompt", self.chat(), "--stride", 8, "-o", self.folder / "a.h5", "--progress", "json")
+        events = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([e["event"] for e in events if e["event"] != "progress"], ["start", "note", "done", "note"])
+        self.assertEqual(events[-2]["out"], str(self.folder / "a.h5"))
+        last = [e for e in events if e["event"] == "progress"][-1]
+        self.assertEqual(last["done"], last["total"])
+        self.assertEqual(done.stderr, "")
+
+
+class Manual(unittest.TestCase):
+    def test_every_option_is_described(self):
+        manual = (support.SOURCE / "resources" / "manual" / "capture.md").read_text()
+        described = set(re.findall(r"--[a-z][a-z0-9-]*", manual))
+        offered = set()
+        for command in (["run", "simulated"], ["matrix"], ["plan"], ["kit"]):
+            offered |= set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", support.capture(*command, "--help").stdout))
+        for name in engines.ENGINES:
+            offered |= {f"--{o.name}" for o in engines.engine_class(name).options}
+            self.assertIn(f"### {name}", manual)
+        self.assertEqual(offered - described - {"--help"}, set())
+        # Options of other programs that the manual names.
+        self.assertEqual(described - offered, {"--max-logprobs", "--nproc-per-node", "--version"} & described)
 
 
 class Planning(unittest.TestCase):

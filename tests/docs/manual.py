@@ -95,7 +95,7 @@ with tempfile.TemporaryDirectory() as folder:
     example = json.loads(re.search(r"```json\n(.*?)```", manual["command-line"].split("## compare")[1], re.S).group(1))
     call("compare", samples / "baseline.h5", samples / "kv_q4_0.h5", samples / "w_q2_k.h5", "--json", f"{folder}/c.json")
     compare(example, json.load(open(f"{folder}/c.json", encoding="utf-8")), "compare: ")
-    call("toolcalls", samples / "baseline.h5", samples / "kv_q4_0.h5", "--json", f"{folder}/t.json")
+    call("toolcalls", samples / "baseline.h5", samples / "w_q2_k.h5", "--json", f"{folder}/t.json")
     compare(json.loads(re.search(r"```json\n(.*?)```", manual["command-line"].split("## toolcalls")[1], re.S).group(1)),
             json.load(open(f"{folder}/t.json", encoding="utf-8")), "")
     # Dialects: the error for a wrong one lists them all.

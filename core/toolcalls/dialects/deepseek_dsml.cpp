@@ -97,8 +97,8 @@ private:
         const auto name = turn_.slice(key.begin, key.end);
         if (is_text == "false") {
             const auto parsed = parse_value(turn_.text().substr(0, content.end), content.begin, content.end);
-            const bool cut_number = parsed.state == ParsedValue::State::Cut &&
-                                    parsed.node.kind != ValueNode::Kind::Text && parsed.node.children.empty();
+            const bool cut_number =
+                parsed.state == ParsedValue::State::Cut && parsed.node.kind == ValueNode::Kind::Number;
             if (parsed.state == ParsedValue::State::Whole || cut_number) {
                 const std::string path = member_path("$", name);
                 draft_.parts.push_back({key, Inside::Key, path});

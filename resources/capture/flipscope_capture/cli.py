@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import __version__
+from . import __version__, cli_matrix
 from .engines import ENGINES, Option, engine_class, missing_packages
 from .model import CaptureError
-from .probes import Interrupted, Job, run
+from .probes import Job, run
 from .progress import Progress
 from .settings import command_line
+from .stop import Interrupted, stoppable
 
 
 def add_option(parser: argparse._ArgumentGroup, option: Option) -> None:
@@ -94,6 +95,7 @@ def make_parser() -> argparse.ArgumentParser:
         for option in engine_class(name).options:
             add_option(group, option)
         add_capture_options(sub)
+    cli_matrix.add_commands(commands)
     commands.add_parser("engines", help="list the engines, and which can run here")
     return parser
 
@@ -110,6 +112,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if args.command == "engines":
             return list_engines()
+        if args.command in cli_matrix.COMMANDS:
+            with stoppable():
+                return cli_matrix.COMMANDS[args.command](args)
         run(job_of(args), progress)
         return 0
     except CaptureError as error:

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
-import signal
+import os
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,9 @@ from .prompt import Prompt, ids_sha256, load
 from .resume import Previous, partial_path
 from .settings import command_line, machine, packages, redact
 from .spans import Segments, segment
+from .stop import Interrupted, stoppable
 from .templates import template_sha256
 from .writer import Header, TraceWriter
-
-
-class Interrupted(Exception):
-    """Somebody asked for a stop (Ctrl-C, SIGTERM)."""
 
 
 @dataclass
@@ -70,24 +67,6 @@ class History:
     segments: Segments
     vocab: Vocab | None
     prompt: Prompt
-
-
-@contextmanager
-def stoppable() -> Iterator[None]:
-    """SIGINT and SIGTERM end the capture between two steps, with everything so far in the file."""
-
-    def stop(number: int, frame: object) -> None:
-        raise Interrupted
-
-    try:
-        old = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not the main thread
-        old = {}
-    try:
-        yield
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
 
 
 def history_of(engine: Engine, prompt: Prompt, limit: int) -> History:
@@ -228,12 +207,27 @@ def repeat(engine: Engine, history: History, plan: planning.Plan, out: Path, dty
     return control.verdict()
 
 
+def run_beside(job: Job) -> Path:
+    """Under torchrun, all ranks but the first: the same work, since the model is spread over all, and nothing kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        return capture(dataclasses.replace(job, out=Path(folder) / "beside.h5"), Progress("none"))
+
+
 def run(job: Job, progress: Progress) -> Path:
     """Captures one run. Raises CaptureError with a sentence, or Interrupted after the file is in order."""
+    if int(os.environ.get("RANK", "0")) > 0:
+        return run_beside(job)
     if job.out.exists():
         raise CaptureError(f"{job.out} is there already: capture to another name, or move it away.")
     if not job.out.parent.is_dir():
-        raise CaptureError(f"There is no folder {job.out.parent}.")
+        if not job.out.parent.parent.is_dir():
+            raise CaptureError(f"There is no folder {job.out.parent}.")
+        job.out.parent.mkdir(exist_ok=True)
+    return capture(job, progress)
+
+
+def capture(job: Job, progress: Progress) -> Path:
+    """The work of ``run``, once it is known that it may write where it should."""
     if job.closed_loop and not job.continue_tokens:
         raise CaptureError("A closed loop goes through continuations: say how many tokens by --continue N.")
     started = time.monotonic()

@@ -22,6 +22,8 @@ from ..model import CaptureError, Continuation, Lists, RowFormat, Rows, Vocab
 ENGINES: dict[str, tuple[str, tuple[tuple[str, ...], ...], str]] = {
     "llamacpp": ("llamacpp", (("xllamacpp",), ("llama_cpp",)), "llamacpp"),
     "server": ("server", ((),), ""),
+    "transformers": ("transformers", (("torch", "transformers"),), "transformers"),
+    "vllm": ("vllm", (("vllm",),), "vllm"),
     "simulated": ("simulated", ((),), ""),
 }
 
