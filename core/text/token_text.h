@@ -34,7 +34,10 @@ public:
     std::optional<std::string_view> bytes(std::int32_t id) const;
     bool special(std::int32_t id) const;
     /// The vocabulary that is asked first; null where no trace has one.
-    std::shared_ptr<const Vocabulary> vocabulary() const { return vocabulary_; }
+    std::shared_ptr<const Vocabulary> vocabulary() const
+    {
+        return vocabularies_.empty() ? nullptr : vocabularies_.front();
+    }
     /// visible(bytes), or "#1234" for an id nobody knows.
     std::string label(std::int32_t id) const;
 

@@ -94,7 +94,7 @@ const Argument* Reading::find(std::string_view path) const
     return nullptr;
 }
 
-Place place_of_byte(const Call& call, std::size_t byte)
+CallPlace place_of_byte(const Call& call, std::size_t byte)
 {
     if (!call.bytes.contains(byte))
         return {};
@@ -108,7 +108,7 @@ Place place_of_byte(const Call& call, std::size_t byte)
     return {Inside::Delimiter, {}};
 }
 
-Place place_of_token(const Call& call, const TokenStream& stream, std::size_t token)
+CallPlace place_of_token(const Call& call, const TokenStream& stream, std::size_t token)
 {
     const std::size_t begin = std::max(stream.starts[token], call.bytes.begin);
     const std::size_t end = std::min(stream.starts[token + 1], call.bytes.end);

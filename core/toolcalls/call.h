@@ -83,14 +83,14 @@ struct Call {
 };
 
 /// Where in a call something stands.
-struct Place {
+struct CallPlace {
     Inside inside = Inside::Prose;
     std::string_view path; ///< of the key or value; empty elsewhere. Lives as long as the call
 };
 
 /// What a byte is part of. Outside of the call: prose.
-Place place_of_byte(const Call& call, std::size_t byte);
+CallPlace place_of_byte(const Call& call, std::size_t byte);
 /// The first byte of the token that is name, key or value decides; else delimiter.
-Place place_of_token(const Call& call, const TokenStream& stream, std::size_t token);
+CallPlace place_of_token(const Call& call, const TokenStream& stream, std::size_t token);
 
 } // namespace flipscope

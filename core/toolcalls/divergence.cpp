@@ -74,7 +74,7 @@ BranchSide side_of(const TraceCalls& calls, const ContinuationCalls& continuatio
     if (step < stream.size()) {
         side.id = stream.ids[step];
         side.text = stream.token(step);
-        const Place place = place_in(continuation, step);
+        const CallPlace place = place_in(continuation, step);
         side.inside = place.inside;
         side.path = place.path;
     }
@@ -92,14 +92,14 @@ bool merely_ends(const TraceCalls& shorter, const ContinuationCalls& a, const Co
 
 } // namespace
 
-Place place_in(const ContinuationCalls& continuation, std::size_t token)
+CallPlace place_in(const ContinuationCalls& continuation, std::size_t token)
 {
     const auto& calls = continuation.found.calls;
     auto call = std::partition_point(calls.begin(), calls.end(), [&](const Call& c) { return c.tokens.end <= token; });
     // A token may reach over the border of two calls: the first that has more than a delimiter in it counts.
-    Place place;
+    CallPlace place;
     for (; call != calls.end() && call->tokens.begin <= token; ++call) {
-        const Place here = place_of_token(*call, continuation.stream, token);
+        const CallPlace here = place_of_token(*call, continuation.stream, token);
         if (place.inside == Inside::Prose || (place.inside == Inside::Delimiter && here.inside != Inside::Prose))
             place = here;
     }

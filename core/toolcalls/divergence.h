@@ -16,6 +16,6 @@ std::optional<Divergence> find_divergence(const TraceCalls& baseline, const Cont
                                           const ContinuationCalls& b);
 
 /// What a token of a continuation is part of.
-Place place_in(const ContinuationCalls& continuation, std::size_t token);
+CallPlace place_in(const ContinuationCalls& continuation, std::size_t token);
 
 } // namespace flipscope

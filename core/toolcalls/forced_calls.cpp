@@ -29,7 +29,7 @@ ForcedProbe probe_of(const TraceCalls& calls, const Call& call, const ProbeMetri
     probe.position = p.position;
     probe.row = row;
     probe.dense = dense;
-    const Place place = place_of_token(call, calls.history, static_cast<std::size_t>(p.position + 1));
+    const CallPlace place = place_of_token(call, calls.history, static_cast<std::size_t>(p.position + 1));
     probe.inside = place.inside;
     probe.path = place.path;
     probe.flip = p.flip != 0;

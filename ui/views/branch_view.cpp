@@ -3,7 +3,7 @@
 #include "ui/views/branch_view.h"
 
 #include "ui/models/compare_texts.h"
-#include "ui/models/top_tokens_model.h"
+#include "ui/models/branch_tokens_model.h"
 #include "ui/views/branch_facts.h"
 #include "ui/views/share_delegate.h"
 #include "ui/views/token_columns.h"
@@ -17,7 +17,7 @@
 namespace flipscope {
 
 BranchView::BranchView(QWidget* parent)
-    : QWidget(parent), m_facts(new QTextBrowser), m_tokens(new QTableView), m_tokensModel(new TopTokensModel(this)),
+    : QWidget(parent), m_facts(new QTextBrowser), m_tokens(new QTableView), m_tokensModel(new BranchTokensModel(this)),
       m_texts(new TokenColumns)
 {
     m_facts->setObjectName(QStringLiteral("branchFacts"));

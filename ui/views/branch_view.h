@@ -14,7 +14,7 @@ class QTextBrowser;
 namespace flipscope {
 
 class TokenColumns;
-class TopTokensModel;
+class BranchTokensModel;
 
 /// One call of one run: what became of it, where the two continuations part, what each side found likely there, and
 /// both texts, common stem first, in two columns.
@@ -35,7 +35,7 @@ public:
 private:
     QTextBrowser* m_facts;
     QTableView* m_tokens;
-    TopTokensModel* m_tokensModel;
+    BranchTokensModel* m_tokensModel;
     TokenColumns* m_texts;
 };
 

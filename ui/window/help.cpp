@@ -35,6 +35,7 @@ constexpr Key allKeys[] = {
     {"Ctrl+O", "open traces"},
     {"Ctrl+Shift+O", "open all traces of a folder"},
     {"Ctrl+1 … Ctrl+9", "the pages of the window"},
+    {"T", "the next broken tool call, from anywhere"},
     {"Alt+1 … Alt+9", "open what was open before"},
     {"Ctrl+S, Ctrl+Shift+S", "save the session, save it under another name"},
     {"Ctrl+N", "another window"},

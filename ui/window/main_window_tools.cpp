@@ -17,6 +17,7 @@
 #include <QClipboard>
 #include <QDockWidget>
 #include <QFileInfo>
+#include <QRegularExpression>
 #include <QMenu>
 #include <QStatusBar>
 
@@ -37,7 +38,10 @@ QString MainWindow::pageOfManual() const
     const QWidget* focus = QApplication::focusWidget();
     if (isInside(focus, findChild<QDockWidget*>(QStringLiteral("notesDock"))))
         return QStringLiteral("sessions.md");
-    const QString page = m_pages->current().remove(QStringLiteral("Page")).toLower() + QStringLiteral(".md");
+    // toolCallsPage: tool-calls.md
+    static const QRegularExpression capital(QStringLiteral("([A-Z])"));
+    const QString page = m_pages->current().remove(QStringLiteral("Page")).replace(capital, QStringLiteral("-\\1")).toLower() +
+                         QStringLiteral(".md");
     const bool known = m_pages->isVisible() && QFileInfo::exists(manualFolder() + QLatin1Char('/') + page);
     return known ? page : QStringLiteral("window.md");
 }

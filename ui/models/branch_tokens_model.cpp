@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/models/top_tokens_model.h"
+#include "ui/models/branch_tokens_model.h"
 
 #include "ui/models/number_text.h"
 #include "ui/models/token_shares_model.h"
@@ -25,7 +25,7 @@ double probabilityOf(const BranchSide& side, std::int32_t id)
 
 } // namespace
 
-void TopTokensModel::setDivergence(const Divergence* divergence, const TokenTexts* texts)
+void BranchTokensModel::setDivergence(const Divergence* divergence, const TokenTexts* texts)
 {
     beginResetModel();
     m_entries.clear();
@@ -56,17 +56,17 @@ void TopTokensModel::setDivergence(const Divergence* divergence, const TokenText
     endResetModel();
 }
 
-int TopTokensModel::rowCount(const QModelIndex& parent) const
+int BranchTokensModel::rowCount(const QModelIndex& parent) const
 {
     return parent.isValid() ? 0 : static_cast<int>(m_entries.size());
 }
 
-int TopTokensModel::columnCount(const QModelIndex& parent) const
+int BranchTokensModel::columnCount(const QModelIndex& parent) const
 {
     return parent.isValid() ? 0 : ColumnCount;
 }
 
-QVariant TopTokensModel::data(const QModelIndex& index, int role) const
+QVariant BranchTokensModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
         return {};
@@ -100,7 +100,7 @@ QVariant TopTokensModel::data(const QModelIndex& index, int role) const
     }
 }
 
-QVariant TopTokensModel::headerData(int section, Qt::Orientation orientation, int role) const
+QVariant BranchTokensModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
         return {};

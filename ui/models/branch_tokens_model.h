@@ -13,7 +13,7 @@ namespace flipscope {
 
 /// The stored top tokens of both sides where two continuations part, aligned by id, the likeliest of either side first.
 /// Drawn by ShareDelegate. The token that a side took is marked.
-class TopTokensModel : public QAbstractTableModel {
+class BranchTokensModel : public QAbstractTableModel {
     Q_OBJECT
 public:
     enum Column { Token, Baseline, Run, ColumnCount };
