@@ -66,6 +66,7 @@ int run_program(int argc, char** argv)
     int exit_code = exit_done;
     add_info(app, exit_code);
     add_analyze(app, exit_code);
+    add_compare(app, exit_code);
     add_toolcalls(app, exit_code);
 #if FLIPSCOPE_UI
     add_export(app, exit_code);

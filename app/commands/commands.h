@@ -17,6 +17,7 @@ enum ExitCode : int {
 /// Each adds its sub-command to `app`; when that is chosen it runs during parsing and leaves its result in `exit_code`.
 void add_info(CLI::App& app, int& exit_code);
 void add_analyze(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
 void add_toolcalls(CLI::App& app, int& exit_code);
 #if FLIPSCOPE_UI
 void add_export(CLI::App& app, int& exit_code);

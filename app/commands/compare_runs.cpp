@@ -74,16 +74,18 @@ HistoryExtent Compared::extent() const
     return extent;
 }
 
-void add_compare_options(CLI::App& command, CompareOptions& options)
+namespace {
+
+void add_baseline(CLI::App& command, CompareOptions& options)
 {
     command.add_option("BASE", options.baseline, "The baseline's trace: P")
         ->required()
         ->check(not_empty())
         ->type_name("");
-    command.add_option("RUN", options.runs, "Traces of the runs that are compared with it: Q")
-        ->required()
-        ->check(not_empty())
-        ->type_name("");
+}
+
+void add_engine_options(CLI::App& command, CompareOptions& options)
+{
     command.add_option("--window", options.window, "Tokens per window")
         ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()))
         ->capture_default_str()
@@ -97,6 +99,33 @@ void add_compare_options(CLI::App& command, CompareOptions& options)
         ->capture_default_str()
         ->type_name("N");
     command.add_flag("--no-cache", options.no_cache, "Neither read nor write the cache (also FLIPSCOPE_NO_CACHE=1)");
+}
+
+} // namespace
+
+void add_compare_options(CLI::App& command, CompareOptions& options)
+{
+    add_baseline(command, options);
+    command.add_option("RUN", options.runs, "Traces of the runs that are compared with it: Q")
+        ->required()
+        ->check(not_empty())
+        ->type_name("");
+    add_engine_options(command, options);
+}
+
+void add_pair_options(CLI::App& command, CompareOptions& options)
+{
+    add_baseline(command, options);
+    options.runs.resize(2);
+    command.add_option("A", options.runs[0], "The trace of the first run")
+        ->required()
+        ->check(not_empty())
+        ->type_name("");
+    command.add_option("B", options.runs[1], "The trace of the second run; differences are B - A")
+        ->required()
+        ->check(not_empty())
+        ->type_name("");
+    add_engine_options(command, options);
 }
 
 Result<Compared> compare_runs(const CompareOptions& options, const Job& job)

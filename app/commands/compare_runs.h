@@ -29,6 +29,8 @@ struct CompareOptions {
 
 /// Adds BASE RUN…, --window, --engine, --threads and --no-cache.
 void add_compare_options(CLI::App& command, CompareOptions& options);
+/// The same with exactly two runs, A and B.
+void add_pair_options(CLI::App& command, CompareOptions& options);
 
 /// A run that could be read, and its numbers.
 struct ComparedRun {

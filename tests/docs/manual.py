@@ -35,6 +35,7 @@ def check(condition, sentence):
 ours = {"info": {"--json"},
         "analyze": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## analyze")[1].split("### JSON")[0])),
         "toolcalls": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## toolcalls")[1].split("```json")[0])),
+        "compare": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## compare")[1].split("```json")[0])),
         "export": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## export")[1].split("## Environment")[0]))}
 for command, described in ours.items():
     if command not in call("--help"):
@@ -88,8 +89,11 @@ with tempfile.TemporaryDirectory() as folder:
     check(done.returncode == 2, "a dialect that does not exist is no wrong usage")
     for name in done.stderr.split("there are auto, ")[1].rstrip(".\n").split(", "):
         check(f"`{name}`" in manual["tool-calls"], f"tool-calls.md says nothing of {name}")
+    example = json.loads(re.search(r"```json\n(.*?)```", manual["command-line"].split("## compare")[1], re.S).group(1))
+    call("compare", samples / "baseline.h5", samples / "kv_q4_0.h5", samples / "w_q2_k.h5", "--json", f"{folder}/c.json")
+    compare(example, json.load(open(f"{folder}/c.json", encoding="utf-8")), "compare: ")
     # Metrics of windows: export takes every name that metrics.md lists.
-    table = manual["metrics"].split("What a heatmap or a chart can show")[1].split("## Which probes")[0]
+    table = manual["metrics"].split("What a heatmap or a chart can show")[1].split("## Of two runs")[0]
     names = sorted(set(re.findall(r"`([a-z0-9_]+)`", table)) - {"kl_pq", "dp"})
     names += [f"{kind}_{part}" for kind in ("kl_qp", "js", "tv") for part in ("mean", "median", "p90", "p95", "p99", "max")]
     check(len(names) == 28, f"metrics.md lists {len(names)} metrics of windows: {names}")
