@@ -68,14 +68,14 @@ HeatmapCell difference_cell(std::span<const PairedProbe> probes, const WindowMet
     HeatmapCell cell;
     cell.value = nan;
     cell.interval = {nan, nan};
-    const auto a = side_of(probes, &PairedProbe::a), b = side_of(probes, &PairedProbe::b);
-    cell.n = static_cast<std::int64_t>(a.size());
+    cell.n = std::ranges::count_if(probes, &PairedProbe::valid);
     cell.n_invalid = static_cast<std::int64_t>(probes.size()) - cell.n;
     if (cell.n == 0) {
         cell.state = cell.n_invalid > 0 ? HeatmapCell::State::Invalid : HeatmapCell::State::Empty;
         return cell;
     }
-    cell.value = evaluate(metric, b, margin).value - evaluate(metric, a, margin).value;
+    const PairedValue value = evaluate_pair(probes, metric, margin);
+    cell.value = value.b - value.a;
     if (!std::isnan(cell.value))
         cell.state = HeatmapCell::State::Value;
     else
@@ -84,6 +84,12 @@ HeatmapCell difference_cell(std::span<const PairedProbe> probes, const WindowMet
 }
 
 } // namespace
+
+PairedValue evaluate_pair(std::span<const PairedProbe> probes, const WindowMetric& metric, double margin)
+{
+    return {evaluate(metric, side_of(probes, &PairedProbe::a), margin).value,
+            evaluate(metric, side_of(probes, &PairedProbe::b), margin).value};
+}
 
 PairedFlips count_flips(std::span<const PairedProbe> probes)
 {

@@ -82,6 +82,13 @@ RunComparison compare_sides(TracePtr baseline, ComparisonSide a, ComparisonSide 
 /// The probes at positions in [start, end).
 std::span<const PairedProbe> paired_between(std::span<const PairedProbe> probes, std::int64_t start, std::int64_t end);
 
+/// `metric` of A and of B over the probes that are valid in both.
+struct PairedValue {
+    double a, b;
+};
+PairedValue evaluate_pair(std::span<const PairedProbe> probes, const WindowMetric& metric,
+                          double margin = default_margin);
+
 /// What got worse from A to B: probes that only B flips, then all others whose KL(P‖Q) is larger in B; both by how much
 /// larger it is, largest first, then by position.
 std::vector<PairedProbe> what_got_worse(const RunComparison& comparison);

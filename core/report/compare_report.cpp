@@ -71,19 +71,21 @@ Json difference_json(const MeanDifference& d)
 Json windows_json(const RunComparison& c, std::int64_t window_tokens)
 {
     const auto rate = find_window_metric("flip_rate"), kl = find_window_metric("kl_pq_mean");
-    const HeatmapGrid rates = comparison_grid(c, **rate, window_tokens), kls = comparison_grid(c, **kl, window_tokens);
-    const HeatmapGrid rate_difference = difference_grid(c, **rate, window_tokens);
-    const HeatmapGrid kl_difference = difference_grid(c, **kl, window_tokens);
+    HistoryExtent extent;
+    for (const TracePtr& trace : {c.baseline, c.a.trace, c.b.trace})
+        extent.include(*trace);
     Json windows = Json::array();
-    for (std::size_t w = 0; w < rates.starts.size(); ++w) {
-        Json window = {{"start", rates.starts[w]}, {"end", rates.ends[w]}};
-        window.update(flips_json(count_flips(paired_between(c.probes, rates.starts[w], rates.ends[w]))));
-        window["flip_rate_a"] = number(rates.rows[0].cells[w].value);
-        window["flip_rate_b"] = number(rates.rows[1].cells[w].value);
-        window["flip_rate_difference"] = number(rate_difference.rows[0].cells[w].value);
-        window["kl_mean_a"] = number(kls.rows[0].cells[w].value);
-        window["kl_mean_b"] = number(kls.rows[1].cells[w].value);
-        window["kl_mean_difference"] = number(kl_difference.rows[0].cells[w].value);
+    for (const WindowRange& range : window_ranges(window_tokens, extent.last_position, extent.n_tokens)) {
+        const auto probes = paired_between(c.probes, range.start, range.end);
+        const PairedValue rates = evaluate_pair(probes, **rate), kls = evaluate_pair(probes, **kl);
+        Json window = {{"start", range.start}, {"end", range.end}};
+        window.update(flips_json(count_flips(probes)));
+        window["flip_rate_a"] = number(rates.a);
+        window["flip_rate_b"] = number(rates.b);
+        window["flip_rate_difference"] = number(rates.b - rates.a);
+        window["kl_mean_a"] = number(kls.a);
+        window["kl_mean_b"] = number(kls.b);
+        window["kl_mean_difference"] = number(kls.b - kls.a);
         windows.push_back(std::move(window));
     }
     return windows;

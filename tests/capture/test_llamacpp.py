@@ -30,6 +30,7 @@ class LlamaCpp(support.Case):
         with h5py.File(path) as h:
             run = dict(h["run"].attrs)
             self.assertEqual(run["weights"], "Q4_1 (61 f32, 210 q4_1, 1 q8_0)")
+            self.assertEqual(run["weights_by_module"], "attention Q4_1, MLP Q4_1, embedding Q8_0")
             self.assertEqual((run["kv_cache_dtype"], run["attention_backend"], run["attention_backend_requested"]),
                              ("f16", "flash_attn", "auto"))
             self.assertIn("xllamacpp", run["engine_version"])

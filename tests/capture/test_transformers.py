@@ -64,6 +64,7 @@ class Transformers(support.Case):
             np.testing.assert_allclose(h["probes/logits"][:], rows, atol=2e-4)
             self.assertEqual(h["generations/0/ids"][:].tolist(), greedy)
             self.assertEqual(h["run"].attrs["attention_backend"], "sdpa")
+            self.assertEqual(h["run"].attrs["weights_by_module"], "embedding float32, attention float32, MLP float32, head float32")
 
     def test_attention_and_types(self):
         base, _ = self.run_one("math", "--attn", "sdpa:math", "--chunk", 64)

@@ -49,8 +49,8 @@ QPalette darkPalette()
 
 QPalette contrastPalette()
 {
-    return makePalette(QColor(0x000000), QColor(0x000000), QColor(0x141414), QColor(0x1c1c1c), QColor(0xffffff),
-                       QColor(0xd0d0d0), QColor(0xffd60a), QColor(0x000000));
+    return makePalette(QColor(Qt::black), QColor(Qt::black), QColor(0x141414), QColor(0x1c1c1c), QColor(0xffffff),
+                       QColor(0xd0d0d0), QColor(0xffd60a), QColor(Qt::black));
 }
 
 const QString names[] = {QStringLiteral("system"), QStringLiteral("light"), QStringLiteral("dark"),

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import json
-import struct
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import gguf_header
 from . import plan as planning
 from .engines import engine_class
 from .matrix import Matrix, Run
@@ -38,40 +38,6 @@ class Forecast:
                 "probes": self.probes, "bytes": self.bytes, "seconds": self.seconds, "unknown": self.why}
 
 
-def gguf_vocab(path: Path) -> int:
-    """The size of the vocabulary in a GGUF's header; 0 if it is not found in its first 64 MiB."""
-    sizes = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-    with open(path, "rb") as stream:
-        raw = stream.read(64 << 20)
-
-    def skip(at: int, kind: int) -> int:
-        if kind == 8:
-            return at + 8 + struct.unpack_from("<Q", raw, at)[0]
-        if kind == 9:
-            kind, count = struct.unpack_from("<IQ", raw, at)
-            at += 12
-            if kind in sizes:
-                return at + count * sizes[kind]
-            for _ in range(count):
-                at = skip(at, kind)
-            return at
-        return at + sizes[kind]
-
-    try:
-        magic, _, _, n_keys = struct.unpack_from("<4sIQQ", raw)
-        at = 24 if magic == b"GGUF" else len(raw)
-        for _ in range(n_keys if magic == b"GGUF" else 0):
-            length = struct.unpack_from("<Q", raw, at)[0]
-            key, kind = raw[at + 8 : at + 8 + length], struct.unpack_from("<I", raw, at + 8 + length)[0]
-            at += 12 + length
-            if key == b"tokenizer.ggml.tokens":
-                return struct.unpack_from("<IQ", raw, at)[1]
-            at = skip(at, kind)
-    except (struct.error, KeyError):
-        pass
-    return 0
-
-
 def row_format(run: Run) -> RowFormat | None:
     """What the run's engine will give, from its settings and the model's files; None if that is not to be had."""
     options = {o.name: run.options.get(o.name, o.default) for o in engine_class(run.engine).options}
@@ -81,7 +47,7 @@ def row_format(run: Run) -> RowFormat | None:
         return None if options["k"] == "full" else RowFormat("topk", 0, k=int(options["k"]))
     model = Path(str(options["model"]))
     if run.engine == "llamacpp":
-        n = gguf_vocab(model) if model.is_file() else 0
+        n = gguf_header.read(model).n_vocab if model.is_file() else 0
         return RowFormat("full", n) if n else None
     config = model / "config.json"
     if not config.is_file():

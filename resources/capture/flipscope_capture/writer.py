@@ -229,8 +229,6 @@ class TraceWriter:
     def add_continuation(self, continuation: Continuation) -> None:
         with open(journal_path(self.out), "a", encoding="utf-8") as journal:
             journal.write(continuation.to_json() + "\n")
-            journal.flush()
-            os.fsync(journal.fileno())
 
     def continuations(self) -> list[Continuation]:
         """Those in the journal; a last line that was cut by a kill does not count."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import gguf_header
 from ..model import CaptureError, Lists, RowFormat, Rows, Vocab
 from ..settings import version_of
 from ..templates import render_template
@@ -185,7 +186,7 @@ class LlamaCpp(Engine):
             "engine": "llama.cpp", "engine_version": f"{self.lib.package} {version_of(self.lib.package)}".strip(),
             "model": self.meta("general.name") or Path(self.opt["model"]).stem, "model_file": Path(self.opt["model"]).name,
             "weights": (quant[1].strip() if quant else "") + " (" + ", ".join(f"{n} {t}" for t, n in types) + ")",
-            "activations": "float32", "kv_cache_dtype": self.kv[0] if self.kv[0] == self.kv[1] else "/".join(self.kv),
+            "weights_by_module": gguf_header.read(Path(self.opt["model"])).text(), "activations": "float32", "kv_cache_dtype": self.kv[0] if self.kv[0] == self.kv[1] else "/".join(self.kv),
             "attention_backend": active, "attention_backend_requested": asked,
             "gemm_kernels": (self.lib.print_system_info() or b"").decode(), "threads": str(self.opt["threads"]),
             "batch": "1", "prefill_chunk": str(self.opt["batch"]), "tensor_parallel": "1", "prefix_caching": "off",

@@ -182,10 +182,13 @@ class Transformers(TokenizerEngine):
             weights = SAID[self.opt["weights"]]
         # A kernel that was forced is active, or the run would have ended; the others are as the model was built.
         active = self.opt["attn"] if self.opt["attn"] in KERNELS else str(getattr(config, "_attn_implementation", ""))
+        excluded = list(self.left_out_modules)
+        for key in ("ignore", "modules_to_not_convert", "ignored_layers"):
+            excluded += list(getattr(quantization, key, None) or [])
         found = {"engine": "transformers", "engine_version": f"transformers {version_of('transformers')}, torch {torch.__version__}",
                  "model": str(self.opt["model"]).rstrip("/").split("/")[-1], "model_revision": self.opt["revision"] or str(
                      getattr(config, "_commit_hash", None) or ""), "weights": weights, "activations": dtype,
-                 "excluded_modules": ", ".join(self.left_out_modules), "attention_backend_requested": self.opt["attn"],
+                 "excluded_modules": ", ".join(map(str, excluded)), "weights_by_module": types_by_module(self.lm), "attention_backend_requested": self.opt["attn"],
                  "attention_backend": active, "prefill_chunk": str(self.opt["chunk"]), "batch": "1",
                  "kv_cache_dtype": KV_SAID.get(self.opt["kv"], dtype if self.opt["kv"] == "as-is" else self.opt["kv"]),
                  "tensor_parallel": str(self.world), "cuda_graphs": "off", "prefix_caching": "off", "speculative": "off",
@@ -199,6 +202,21 @@ class Transformers(TokenizerEngine):
         self.cache = self.lm = None
         if getattr(self, "world", 1) > 1 and self.torch.distributed.is_initialized():
             self.torch.distributed.destroy_process_group()
+
+
+#: Groups of modules, by what their names hold; the first that fits.
+GROUPS = (("norm", "norm"), ("head", "lm_head"), ("embedding", "embed"), ("experts", "expert"), ("linear attention", "linear_attn"),
+          ("attention", "attn"), ("attention", "attention"), ("MLP", "mlp"), ("MLP", "feed_forward"))
+
+
+def types_by_module(model: Any) -> str:
+    """The types in which weights really lie in memory, such as ``attention bfloat16, MLP bfloat16``; norms are not named."""
+    found: dict[str, dict[str, None]] = {}
+    for name, parameter in model.named_parameters():
+        group = next((g for g, part in GROUPS if part in name.lower()), "other")
+        if group != "norm" and parameter.dim() > 1:
+            found.setdefault(group, {})[str(parameter.dtype).removeprefix("torch.")] = None
+    return ", ".join(f"{group} {'/'.join(kinds)}" for group, kinds in found.items())
 
 
 def tensor_parallel() -> dict[str, Any]:
