@@ -79,8 +79,8 @@ void AgreementPlot::prepare()
         m_points.push_back(std::move(points));
     }
     // Agreement crowds below 100 %: from half a step under the least value, but never less than a few per cent high.
-    m_high = 1;
     m_low = std::max(0.0, 1 - std::max(1.12 * (1 - least), 0.04));
+    m_high = 1 + 0.02 * (1 - m_low); // a line at 100 % is seen whole
 }
 
 const AgreementPoint* AgreementPlot::find(int row, qint64 position) const

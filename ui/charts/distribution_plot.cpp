@@ -299,7 +299,7 @@ QString DistributionPlot::toolTip(const Hit& hit) const
                 lines << (row == hit.row ? u"▸ "_s : u"   "_s) + nameOf(row) + u": "_s + number(row);
     };
     const auto counted = [&](std::int64_t KlHistogram::Run::*which) {
-        list([&](int row) {
+        list([&](int row) -> QString {
             return chart_text::count(run(row).*which) + u" of "_s + chart_text::count(run(row).n) + u" ("_s +
                    chart_text::shortValue(share(), shareOf(row, run(row).*which), true) + u")"_s;
         });
@@ -314,7 +314,7 @@ QString DistributionPlot::toolTip(const Hit& hit) const
         const auto bin = static_cast<std::size_t>(binAt(hit.at.x()));
         lines << u"KL(P‖Q) from "_s + chart_text::shortValue(nats(), m_histogram->edges[bin], false) + u" to "_s +
                      chart_text::shortValue(nats(), m_histogram->edges[bin + 1], true);
-        list([&](int row) {
+        list([&](int row) -> QString {
             const std::int64_t count = run(row).counts.empty() ? 0 : run(row).counts[bin];
             return chart_text::count(count) + u" of "_s + chart_text::count(run(row).n) + u" ("_s +
                    chart_text::shortValue(share(), shareOf(row, count), true) + u")"_s;
@@ -322,7 +322,7 @@ QString DistributionPlot::toolTip(const Hit& hit) const
     } else if (m_cumulative.axis.contains(hit.at)) {
         const double value = m_cumulative.value(hit.at.x());
         lines << u"KL(P‖Q) up to "_s + chart_text::longValue(nats(), value);
-        list([&](int row) {
+        list([&](int row) -> QString {
             return chart_text::longValue(share(), m_histogram->cumulative(static_cast<std::size_t>(row), value)) +
                    u" of the probes"_s;
         });

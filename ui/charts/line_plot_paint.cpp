@@ -160,12 +160,12 @@ void LinePlot::paintFloor(QPainter& p, int row) const
             continue;
         const double y = yOf(cell(row, column).value);
         p.fillRect(QRectF(QPointF(xOf(column), y), QPointF(xOf(column + 1), m_plot.bottom())), fill);
-        p.setPen(QPen(m_style.mutedText, 1, Qt::DashLine));
-        p.drawLine(QPointF(xOf(column), y), QPointF(xOf(column + 1), y));
-        p.setPen(Qt::NoPen);
     }
-    chart_paint::text(p, QRectF(m_plot.right() - 124, m_plot.bottom() - 15, 120, 14), u"noise floor"_s,
-                      chart_paint::font(m_style, 10), m_style.mutedText, Qt::AlignRight | Qt::AlignVCenter);
+    const QFont small = chart_paint::font(m_style, 10);
+    const double width = QFontMetricsF(small).horizontalAdvance(u"noise floor"_s) + 8;
+    const QRectF label(m_plot.left() + 4, m_plot.bottom() - 17, width, 14);
+    p.fillRect(label, m_style.plot);
+    chart_paint::text(p, label, u"noise floor"_s, small, m_style.mutedText, Qt::AlignCenter);
     p.setPen(Qt::NoPen);
 }
 

@@ -114,7 +114,6 @@ void PositionPlot::paintBack(QPainter& p) const
                           m_style.mutedText, Qt::AlignRight | Qt::AlignVCenter);
     }
     chart_paint::tokenAxis(p, m_plot, m_data.shown(), m_style);
-    paintFloor(p);
     if (m_currentPosition >= 0) {
         const double x = xOfToken(static_cast<double>(m_currentPosition));
         if (x >= m_plot.left() && x <= m_plot.right()) {
@@ -139,8 +138,12 @@ void PositionPlot::paintFloor(QPainter& p) const
     p.setRenderHint(QPainter::Antialiasing, true);
     p.setPen(QPen(m_style.mutedText, 1.2, Qt::DashLine));
     p.drawLine(QPointF(m_plot.left(), y), QPointF(m_plot.right(), y));
-    chart_paint::text(p, QRectF(m_plot.right() - 240, y - 16, 236, 14), u"noise floor, mean of "_s + nameOf(m_floorRow),
-                      chart_paint::font(m_style, 10), m_style.mutedText, Qt::AlignRight | Qt::AlignVCenter);
+    const QFont small = chart_paint::font(m_style, 10);
+    const QString words = u"noise floor: mean of "_s + nameOf(m_floorRow);
+    const double width = std::min(QFontMetricsF(small).horizontalAdvance(words) + 8, m_plot.width() / 2);
+    const QRectF label(m_plot.right() - width - 4, y - 17, width, 14);
+    p.fillRect(label, m_style.plot);
+    chart_paint::text(p, label, words, small, m_style.mutedText, Qt::AlignCenter);
 }
 
 void PositionPlot::paintDots(QPainter& p, int row) const
@@ -223,7 +226,7 @@ void PositionPlot::paintBands(QPainter& p, int row) const
         if (probe.tied)
             add(tied, lastTied, x, m_tieBand.top() + 1 + (row + 0.5) * tieLane, tieLane * 0.8);
     }
-    p.setRenderHint(QPainter::Antialiasing, true);
+    p.setRenderHint(QPainter::Antialiasing, false); // crisp: a stroke of a pixel must not fade
     QPen pen(inkOf(row), 1.2);
     pen.setCapStyle(Qt::FlatCap);
     p.setPen(pen);
@@ -256,6 +259,7 @@ void PositionPlot::paintMarks(QPainter& p) const
         paintBands(p, row);
         paintFlips(p, row);
     }
+    paintFloor(p);
     const QPointF current = pointOf(m_currentRow, m_currentPosition);
     if (current.isNull())
         return;

@@ -24,8 +24,8 @@ TokenRange zoomed(const TokenRange& shown, double anchor, double factor, qint64 
 {
     const double length = static_cast<double>(shown.end - shown.start);
     const double share = std::clamp((anchor - static_cast<double>(shown.start)) / length, 0.0, 1.0);
-    const double wanted = std::clamp(length * factor, static_cast<double>(least_tokens),
-                                     static_cast<double>(std::max<qint64>(tokens, 1)));
+    const double all = static_cast<double>(std::max<qint64>(tokens, 1));
+    const double wanted = std::clamp(length * factor, std::min(static_cast<double>(least_tokens), all), all);
     return fitted(anchor - share * wanted, wanted, tokens);
 }
 

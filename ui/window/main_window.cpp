@@ -76,7 +76,8 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Ses
             m_docksShown.append(dock);
 
     connect(m_session, &Session::runsChanged, this, &MainWindow::runsChanged);
-    connect(m_session, &Session::viewChanged, this, [this] { m_tableModel->setGrid(m_session->heatmap()); });
+    connect(m_session, &Session::viewChanged, this, &MainWindow::fillTable);
+    connect(m_session, &Session::rangeChanged, this, &MainWindow::fillTable);
     connect(m_session, &Session::busyChanged, this, &MainWindow::updateActions);
     connect(m_session, &Session::busyChanged, m_start, &StartPage::setBusy);
     connect(&m_session->path(), &DrilldownPath::changed, this, &MainWindow::updateActions);
@@ -177,6 +178,13 @@ void MainWindow::makeTable()
     connect(&m_session->path(), &DrilldownPath::changed, this, &MainWindow::tableFollows);
 }
 
+/// The same columns as the picture.
+void MainWindow::fillTable()
+{
+    m_tableModel->setGrid(cut_to(m_session->heatmap(), m_session->range()));
+    tableFollows();
+}
+
 void MainWindow::tableChosen(const QModelIndex& current)
 {
     const auto visible = m_session->visibleRuns();
@@ -221,8 +229,7 @@ void MainWindow::runsChanged()
     showEmpty(base == nullptr);
     if (base == nullptr && m_opener != nullptr && !m_opener->active())
         m_sessionPath.clear(); // everything was closed
-    m_tableModel->setGrid(m_session->heatmap());
-    tableFollows();
+    fillTable();
     updateActions();
     rememberFiles();
     if (base == nullptr)

@@ -83,6 +83,7 @@ private:
 
     // heatmap as a table
     void makeTable();
+    void fillTable();
     void tableChosen(const QModelIndex& current);
     void tableFollows();
 

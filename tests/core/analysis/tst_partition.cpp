@@ -6,12 +6,14 @@
 #include "core/analysis/heatmap.h"
 #include "core/analysis/partition.h"
 #include "core/report/report.h"
+#include "core/trace/open.h"
 #include "tests/core/analysis/made_traces.h"
 
 #include <QtTest>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 
 using namespace flipscope;
@@ -146,6 +148,33 @@ private slots:
         QCOMPARE(grid.rows[0].cells[1].n, 5);
         QVERIFY(heatmap_csv(grid).find(",turn,turn 2\n") != std::string::npos);
         QCOMPARE(cut_to(grid, {60, 61}).pieces.size(), 1u);
+    }
+
+    void case_5_turns_of_a_real_session()
+    {
+        const std::filesystem::path folder = FLIPSCOPE_SHARED "/traces/smollm2";
+        if (!std::filesystem::exists(folder / "kv_q4_0.h5"))
+            QSKIP("no shared traces here");
+        const auto base = open_trace(folder / "baseline.h5"), run = open_trace(folder / "kv_q4_0.h5");
+        QVERIFY(base && run);
+        const auto engine = make_cpu_engine(1);
+        const auto table = compute_table(*base, *run, *engine, {.use_cache = false});
+        QVERIFY(table);
+        HistoryExtent extent;
+        extent.include(**base);
+        Analysis analysis;
+        analysis.baseline = *base;
+        analysis.runs.push_back(analyze_table(*run, *table, 8000, extent));
+        QVERIFY(add_pieces(analysis, Partition::Turns, extent.n_tokens));
+        // Counted with Python from reference/baseline__kv_q4_0.csv and the spans of baseline.h5.
+        const std::int64_t wanted[][3]{{0, 10, 1},    {326, 54, 3},  {2054, 73, 7},
+                                       {4386, 36, 1}, {5562, 65, 4}, {7618, 1, 0}};
+        QCOMPARE(analysis.pieces.size(), std::size(wanted));
+        for (std::size_t i = 0; i < std::size(wanted); ++i) {
+            QCOMPARE(analysis.pieces[i].start, wanted[i][0]);
+            QCOMPARE(analysis.runs[0].pieces[i].n, wanted[i][1]);
+            QCOMPARE(analysis.runs[0].pieces[i].flips, wanted[i][2]);
+        }
     }
 
     void kinds_of_segments_are_pooled()
