@@ -23,9 +23,9 @@ std::int64_t call_after(const TraceCalls& baseline, std::int64_t prefix)
         return -1;
     const auto start = static_cast<std::int64_t>(call->tokens.begin);
     const auto& all = baseline.continuations; // by prefix, as Trace::generations
-    const auto later = std::upper_bound(
-        all.begin(), all.end(), prefix,
-        [](std::int64_t position, const ContinuationCalls& c) { return position < c.prefix_tokens; });
+    const auto later =
+        std::upper_bound(all.begin(), all.end(), prefix,
+                         [](std::int64_t position, const ContinuationCalls& c) { return position < c.prefix_tokens; });
     return later != all.end() && later->prefix_tokens <= start ? -1 : start;
 }
 

@@ -68,11 +68,11 @@ private slots:
         QCOMPARE(cellText(page()->table()->currentIndex()), QStringLiteral("argument differs"));
         // Tool, argument path, both values, position, tie or not: as planted.
         const QJsonObject first = planted()[0].toObject(), parting = first["first_divergence"].toObject();
-        for (const QString& fact : {first["path"].toString(), first["baseline_value"].toString(),
-                                    first["value"].toString(), QString::number(parting["position"].toInt()),
-                                    QString::number(parting["baseline_id"].toInt()),
-                                    QString::number(parting["id"].toInt()), QStringLiteral("run_command"),
-                                    QString::number(parting["baseline_margin"].toDouble()), QStringLiteral("Probability")})
+        for (const QString& fact :
+             {first["path"].toString(), first["baseline_value"].toString(), first["value"].toString(),
+              QString::number(parting["position"].toInt()), QString::number(parting["baseline_id"].toInt()),
+              QString::number(parting["id"].toInt()), QStringLiteral("run_command"),
+              QString::number(parting["baseline_margin"].toDouble()), QStringLiteral("Probability")})
             QVERIFY2(facts().contains(fact), qPrintable(fact + QStringLiteral(" in ") + facts()));
         QVERIFY(!facts().contains("tie,") && (facts().contains("no tie") || facts().contains("one step")));
         // Both columns stand at the token where they part.
@@ -96,7 +96,8 @@ private slots:
         const QJsonArray calls = told();
         QVERIFY(!calls.isEmpty());
         const ToolCallModel* model = page()->model();
-        QAbstractItemModelTester tester(page()->table()->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QAbstractItemModelTester tester(page()->table()->model(),
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
         QCOMPARE(model->rowCount(), calls.size());
         for (int row = 0; row < model->rowCount(); ++row) {
             const QModelIndex cell = model->index(row, ToolCallModel::FirstRun);

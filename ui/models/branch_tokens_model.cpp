@@ -32,7 +32,8 @@ void BranchTokensModel::setDivergence(const Divergence* divergence, const TokenT
     if (divergence != nullptr) {
         const BranchSide &base = divergence->baseline, &run = divergence->run;
         const auto add = [&](std::int32_t id) {
-            const bool known = std::any_of(m_entries.begin(), m_entries.end(), [id](const Entry& e) { return e.id == id; });
+            const bool known =
+                std::any_of(m_entries.begin(), m_entries.end(), [id](const Entry& e) { return e.id == id; });
             if (id < 0 || known)
                 return;
             QString text = QString::fromStdString(texts != nullptr ? texts->label(id) : std::string());
@@ -40,7 +41,8 @@ void BranchTokensModel::setDivergence(const Divergence* divergence, const TokenT
                 text = QString::fromStdString(visible(base.text));
             if (id == run.id && !run.text.empty())
                 text = QString::fromStdString(visible(run.text));
-            m_entries.push_back({id, probabilityOf(base, id), probabilityOf(run, id), text, id == base.id, id == run.id});
+            m_entries.push_back(
+                {id, probabilityOf(base, id), probabilityOf(run, id), text, id == base.id, id == run.id});
         };
         for (const auto& side : {base.top_ids, run.top_ids})
             for (const std::int32_t id : side)
@@ -76,8 +78,9 @@ QVariant BranchTokensModel::data(const QModelIndex& index, int role) const
     case Qt::DisplayRole:
         if (index.column() == Token)
             return entry.text;
-        return probabilityText(p) + (index.column() == Baseline ? (entry.takenByBaseline ? tr(" ◄") : QString())
-                                                               : (entry.takenByRun ? tr(" ◄") : QString()));
+        if (index.column() == Baseline ? entry.takenByBaseline : entry.takenByRun)
+            return QString(probabilityText(p) + QStringLiteral(" ◄"));
+        return probabilityText(p);
     case Qt::ToolTipRole:
         if (index.column() == Token)
             return entry.takenByBaseline ? tr("What the baseline wrote here")
@@ -108,7 +111,9 @@ QVariant BranchTokensModel::headerData(int section, Qt::Orientation orientation,
     const QString tips[ColumnCount] = {tr("The likeliest tokens of both sides where they part"),
                                        tr("Probability in the baseline; ◄ is what it wrote"),
                                        tr("Probability in the run; ◄ is what it wrote")};
-    return role == Qt::DisplayRole ? QVariant(titles[section]) : role == Qt::ToolTipRole ? QVariant(tips[section]) : QVariant();
+    return role == Qt::DisplayRole   ? QVariant(titles[section])
+           : role == Qt::ToolTipRole ? QVariant(tips[section])
+                                     : QVariant();
 }
 
 } // namespace flipscope

@@ -162,8 +162,8 @@ const Call* ToolCallModel::shownCall(const Line& line) const
 QString ToolCallModel::cellText(const CallRow& row) const
 {
     const std::string_view symbol = outcome_symbol(row.outcome);
-    QString text = QString::fromUtf8(symbol.data(), static_cast<qsizetype>(symbol.size())) + QLatin1Char(' ') +
-                   word(row.outcome);
+    QString text =
+        QString::fromUtf8(symbol.data(), static_cast<qsizetype>(symbol.size())) + QLatin1Char(' ') + word(row.outcome);
     if (row.parser_disagrees && row.outcome != Outcome::ParserDisagrees)
         text += tr(", parser disagrees");
     return text;

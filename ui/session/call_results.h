@@ -29,7 +29,7 @@ public:
     /// The one of this session; made when first asked for.
     static CallResults* of(Session* session);
 
-    const TraceCallsPtr& baseline();          ///< null when nothing is open
+    const TraceCallsPtr& baseline();           ///< null when nothing is open
     const std::vector<RunCallResults>& runs(); ///< visible runs, in order
     const RunCallResults* run(int id);
     /// The probes inside calls of the forced history, for a run whose numbers are there; else empty.

@@ -75,7 +75,8 @@ QString headline(const QString& runName, const CallRow& row)
     if (row.outcome == Outcome::OtherTool)
         text += QStringLiteral(" → ") + code(row.run_name);
     if (!row.path.empty())
-        text += QStringLiteral(" · %1: %2 → <b>%3</b>").arg(code(row.path), value(row.baseline_value), value(row.value));
+        text +=
+            QStringLiteral(" · %1: %2 → <b>%3</b>").arg(code(row.path), value(row.baseline_value), value(row.value));
     return text + QStringLiteral(" · ") + runName.toHtmlEscaped();
 }
 
@@ -87,12 +88,12 @@ QString partingOf(const Divergence& d)
         html += paragraph(tr("They part in what was fed, not in what a model wrote."));
     const bool lists = !d.baseline.top_ids.empty() || !d.run.top_ids.empty();
     if (lists && d.baseline.id >= 0 && d.run.id >= 0)
-        html += paragraph(tr("Probability of the baseline's token: baseline %1, run %2; of the run's token: baseline %3, "
-                             "run %4.")
-                              .arg(probability(d.baseline.p_baseline_id, d.baseline.p_unlisted),
-                                   probability(d.run.p_baseline_id, d.run.p_unlisted),
-                                   probability(d.baseline.p_id, d.baseline.p_unlisted),
-                                   probability(d.run.p_id, d.run.p_unlisted)));
+        html += paragraph(
+            tr("Probability of the baseline's token: baseline %1, run %2; of the run's token: baseline %3, "
+               "run %4.")
+                .arg(probability(d.baseline.p_baseline_id, d.baseline.p_unlisted),
+                     probability(d.run.p_baseline_id, d.run.p_unlisted),
+                     probability(d.baseline.p_id, d.baseline.p_unlisted), probability(d.run.p_id, d.run.p_unlisted)));
     if (lists) {
         const QString verdict = d.tied()       ? tr("a <b>tie</b>")
                                 : d.one_step() ? tr("<b>one step</b> of the logits' type apart")
@@ -119,9 +120,10 @@ QString forcedOf(const RunCalls& calls, const CallRow& row, const ForcedCalls& f
         if (call.weakest_q) {
             const ForcedProbe& weakest = call.probes[*call.weakest_q];
             const auto token = static_cast<std::size_t>(weakest.position + 1);
-            text += tr("; weakest token %1 at %2 (%3; baseline %4)")
-                        .arg(code(calls.baseline->history.token(token)), groupedText(weakest.position + 1),
-                             probabilityText(std::exp(weakest.logprob_q)), probabilityText(std::exp(weakest.logprob_p)));
+            text +=
+                tr("; weakest token %1 at %2 (%3; baseline %4)")
+                    .arg(code(calls.baseline->history.token(token)), groupedText(weakest.position + 1),
+                         probabilityText(std::exp(weakest.logprob_q)), probabilityText(std::exp(weakest.logprob_p)));
         }
         return paragraph(text + QLatin1Char('.'));
     }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/branch_view.h"
 
-#include "ui/models/compare_texts.h"
 #include "ui/models/branch_tokens_model.h"
+#include "ui/models/compare_texts.h"
 #include "ui/views/branch_facts.h"
 #include "ui/views/share_delegate.h"
 #include "ui/views/token_columns.h"

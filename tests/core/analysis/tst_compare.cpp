@@ -34,7 +34,7 @@ nlohmann::json expected_values()
 
 TracePtr opened(const std::string& name)
 {
-    const auto trace = open_trace(samples + name + ".h5", {});
+    const auto trace = open_trace(samples + name + ".h5");
     return trace ? *trace : nullptr;
 }
 
