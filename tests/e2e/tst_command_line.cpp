@@ -142,10 +142,10 @@ private slots:
         const Answer rows = flipscope(QStringList{"analyze"} + pair + QStringList{"--json", "-"});
         const Answer summary = flipscope({"analyze", out, "--json", "-"});
         QCOMPARE(summary.code, 0);
-        for (const QString& key : {"flips", "kl_pq", "kl_qp", "js", "tv", "n_probes", "windows", "lower_bound"})
+        for (const char* key : {"flips", "kl_pq", "kl_qp", "js", "tv", "n_probes", "windows", "lower_bound"})
             for (int run : {0, 1})
-                QCOMPARE(summary.json()["runs"].toArray()[run].toObject()[key],
-                         rows.json()["runs"].toArray()[run].toObject()[key]);
+                QCOMPARE(summary.json()["runs"].toArray()[run].toObject()[QLatin1String(key)],
+                         rows.json()["runs"].toArray()[run].toObject()[QLatin1String(key)]);
         QVERIFY(flipscope({"info", out}).out.contains("summary"));
         QCOMPARE(flipscope({"summarize", pair[0], pair[1], "-o", pair[0]}).code, 2);
     }
