@@ -74,6 +74,29 @@ bool agrees(const QByteArray& name, double value, double expected)
 class TestCommandLine : public QObject {
     Q_OBJECT
 private slots:
+    void toolcalls_of_the_sample()
+    {
+        const auto answer = flipscope(
+            {"toolcalls", samples + "baseline.h5", samples + "flash_attn.h5", samples + "none.h5", "--json", "-"});
+        QCOMPARE(answer.code, 1); // the rest is done, the missing file is named
+        QVERIFY(answer.err.contains("none.h5"));
+        QCOMPARE(answer.json()["format"].toString(), QStringLiteral("flipscope-toolcalls"));
+        QCOMPARE(answer.json()["version"].toInt(), 1);
+        const QJsonObject run = first_run(answer);
+        QCOMPARE(run["summary"].toObject()["text"].toString(),
+                 QStringLiteral("39 calls: 32 same, 6 argument differs, 1 other tool"));
+        QCOMPARE(run["calls"].toArray().size(), 39);
+        const auto text = flipscope({"toolcalls", samples + "baseline.h5", samples + "flash_attn.h5"});
+        QCOMPARE(text.code, 0);
+        QVERIFY(text.out.contains("flash_attn: 39 calls: 32 same, 6 argument differs, 1 other tool"));
+        QCOMPARE(flipscope({"toolcalls", "a.h5", "b.h5", "--dialect", "klingon"}).code, 2);
+        QCOMPARE(flipscope({"toolcalls", samples + "none.h5", samples + "flash_attn.h5"}).code, 1);
+        QCOMPARE(flipscope({"toolcalls", samples + "baseline.h5"}).code, 2);
+        const auto repeat = flipscope({"toolcalls", samples + "baseline.h5", samples + "baseline_repeat.h5"});
+        QCOMPARE(repeat.code, 0); // that one holds no continuations
+        QVERIFY(repeat.out.contains("no calls"));
+    }
+
     void version_and_help()
     {
         for (const QStringList& a : {QStringList{"--version"}, {"info", "--version"}, {"analyze", "--version"}}) {

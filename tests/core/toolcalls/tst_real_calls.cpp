@@ -3,6 +3,7 @@
 // Real continuations against a reading by a script that shares nothing with the program
 // (tests/data/toolcalls/read_continuations.py).
 #include "core/toolcalls/compare_calls.h"
+#include "core/toolcalls/forced_calls.h"
 #include "core/trace/open.h"
 
 #include <QtTest>
@@ -62,6 +63,46 @@ private slots:
         if (!std::filesystem::exists(folder))
             QSKIP("the wider collection of traces is not there");
         check("smollm2-h200-calls.json", folder);
+    }
+
+    /// Teacher-forced probes inside the history's calls, and the one call that has a probe at every token.
+    void the_history_of_the_sample()
+    {
+        std::ifstream in(FLIPSCOPE_TEST_DATA "/toolcalls/samples-calls.json");
+        const auto expected = nlohmann::json::parse(in)["history"];
+        const std::string folder = FLIPSCOPE_SOURCE "/resources/samples/";
+        const TracePtr base = open(folder + "baseline.h5");
+        QVERIFY(base);
+        const auto baseline = read_calls(base, TokenTexts({base}));
+        const auto engine = make_reference_engine();
+        for (const auto& [name, want] : expected.items()) {
+            const TracePtr run = open(folder + name + ".h5");
+            QVERIFY(run);
+            const auto forced = compute_forced_calls(*baseline, run, *engine);
+            QVERIFY(forced);
+            QCOMPARE(forced->calls_in_history, 32);
+            for (const Inside inside : {Inside::Name, Inside::Key, Inside::Value, Inside::Delimiter}) {
+                const std::string word(inside_word(inside));
+                const auto counts = want["classes"].contains(word) ? want["classes"][word] : nlohmann::json{0, 0};
+                QCOMPARE(forced->probes_by_class[static_cast<std::size_t>(inside)], counts[0].get<std::int64_t>());
+                QCOMPARE(forced->flips_by_class[static_cast<std::size_t>(inside)], counts[1].get<std::int64_t>());
+            }
+            std::size_t complete = 0;
+            for (const ForcedCall& call : forced->calls) {
+                if (!call.complete)
+                    continue;
+                QVERIFY(complete < want["calls"].size());
+                const auto& wanted = want["calls"][complete++];
+                QCOMPARE(call.start, wanted["start"].get<std::int64_t>());
+                QCOMPARE(call.end, wanted["end"].get<std::int64_t>());
+                QVERIFY(std::fabs(call.logprob_p - wanted["baseline_logprob"].get<double>()) < 1e-10);
+                QVERIFY(std::fabs(call.logprob_q - wanted["logprob"].get<double>()) < 1e-10);
+                QCOMPARE(call.probes.at(*call.weakest_p).position + 1, wanted["baseline_weakest"].get<std::int64_t>());
+                QCOMPARE(call.probes.at(*call.weakest_q).position + 1, wanted["weakest"].get<std::int64_t>());
+                QCOMPARE(call.probes.at(*call.largest_drop).position + 1, wanted["largest_drop"].get<std::int64_t>());
+            }
+            QCOMPARE(complete, want["calls"].size());
+        }
     }
 
     /// The spans that the capture recorded are where the recogniser finds the calls of the history.

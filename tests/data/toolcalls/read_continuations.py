@@ -5,7 +5,9 @@
 It shares nothing with the program: h5py, the json module and a regular expression for strings. The traces write their
 calls in the Hermes form, at most one a continuation on the baseline's side.
 
-    read_continuations.py BASE.h5 RUN.h5... > samples-calls.json     (as tests/data/toolcalls/samples-calls.json was made)
+    read_continuations.py [--history] BASE.h5 RUN.h5... > calls.json
+
+samples-calls.json is that of resources/samples with --history, the others of the complete captures.
 """
 import json
 import pathlib
@@ -162,10 +164,51 @@ def divergence(prefix, base, run):
             "baseline_margin": margin(base["top"], step), "margin": margin(run["top"], step), "inside": place}
 
 
-base_file, *run_files = map(pathlib.Path, sys.argv[1:])
+options = [a for a in sys.argv[1:] if a.startswith("-")]
+base_file, *run_files = (pathlib.Path(a) for a in sys.argv[1:] if not a.startswith("-"))
+def rows_of(file):
+    """{position: row}, of the even grid first."""
+    with h5py.File(file) as f:
+        groups = ["probes", *(f"dense/{name}" for name in f.get("dense", {}))]
+        result = {}
+        for group in groups:
+            for position, row in zip(f[group]["positions"][:].tolist(), f[group]["logits"]):
+                result.setdefault(position, row.astype(np.longdouble))
+        return result
+
+
+def history(base_file, run_file, words):
+    """The calls that the spans name, teacher-forced: what the probes inside them predict, and whole calls."""
+    with h5py.File(base_file) as f:
+        ids = f["tokens/ids"][:].tolist()
+        spans = [(int(s["start"]), int(s["end"])) for s in f["spans"][:] if s["kind"] == b"tool_call"]
+    p, q = rows_of(base_file), rows_of(run_file)
+    answer = {"classes": {}, "calls": []}
+    for start, end in spans:
+        pieces = [words[i].decode("latin-1") for i in ids[start:end]]
+        text, borders = "".join(pieces), np.cumsum([0, *map(len, pieces)]).tolist()
+        letters, tokens = classes(text, calls_of(text)), []
+        for t in range(start - 1, end - 1):
+            if t not in p or t not in q:
+                continue
+            place = inside(letters, borders[t + 1 - start], borders[t + 2 - start])
+            count = answer["classes"].setdefault(place, [0, 0])
+            count[0] += 1
+            count[1] += int(p[t].argmax() != q[t].argmax())
+            log = [float(r[ids[t + 1]] - r.max() - np.log(np.exp(r - r.max()).sum())) for r in (p[t], q[t])]
+            tokens.append((t + 1, *log))
+        if len(tokens) == end - start:
+            answer["calls"].append({"start": start, "end": end, "baseline_logprob": sum(x[1] for x in tokens),
+                                    "logprob": sum(x[2] for x in tokens),
+                                    "baseline_weakest": min(tokens, key=lambda x: x[1])[0],
+                                    "weakest": min(tokens, key=lambda x: x[2])[0],
+                                    "largest_drop": min(tokens, key=lambda x: x[2] - x[1])[0]})
+    return answer
+
+
 words = vocabulary(base_file)
 baseline = read(base_file, words)
-answer = {"baseline": base_file.stem, "runs": {}}
+answer = {"baseline": base_file.stem, "runs": {}, "history": {}}
 for file in run_files:
     run, continuations = read(file, words), []
     for key in sorted(set(baseline) & set(run)):
@@ -173,4 +216,6 @@ for file in run_files:
         continuations.append({"prefix": key[0], "rows": outcomes(calls_of(a["text"]), calls_of(b["text"])),
                               "first_divergence": divergence(key[0], a, b)})
     answer["runs"][file.stem] = continuations
+    if words and "--history" in options:
+        answer["history"][file.stem] = history(base_file, file, words)
 print(json.dumps(answer, indent=0, ensure_ascii=True))
