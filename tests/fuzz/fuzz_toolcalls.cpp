@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <fmt/format.h>
 #include <random>
 
@@ -157,9 +158,9 @@ struct Run {
     {
         const TokenStream stream = mutator.stream(text);
         for (const Dialect& dialect : dialects()) {
-            const auto start = Clock::now();
+            const std::clock_t start = std::clock(); // of this process: a busy machine is no fault
             const Recognised found = recognise(stream, dialect);
-            const double took = seconds_since(start);
+            const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
             slowest = std::max(slowest, took);
             ++readings;
             if (took > 1.0 + static_cast<double>(text.size()) * 1e-5)
