@@ -117,7 +117,7 @@ private slots:
             base.push_back(static_cast<float>(v));
         const std::vector<float> run = {1.25F, 1.75F, 3, -4, .5F};
         const LlamacppToken t = llamacpp_token(base, run, 3);
-        QVERIFY(near(t.kld, 0.00979753, 5e-9)); // token 3 is below e^-16 and left out
+        QVERIFY(near(t.kld, 0.00979753, 2e-7)); // float32 terms; token 3 is below e^-16 and left out
         QVERIFY(near(t.nll, 7.43390751, 5e-7));
         QVERIFY(near(t.nll_base, 16.4607735, 1e-6));
         QVERIFY(t.same_top);
@@ -315,8 +315,9 @@ private slots:
         }
         QVERIFY(contains(ours, line("Same top p:")));
         QVERIFY(contains(ours, line("Cor(ln")));
-        // The other printout, of the run that wrote the file, says the same PPL with fewer digits.
-        QVERIFY(contains(bytes_of(folder / "save_all_logits_base.txt"), fmt::format("PPL = {:.4f}", s.ppl_base.value)));
+        // The other printout, of the run that wrote the file, has the PPL of the logits before they were encoded.
+        QVERIFY(contains(bytes_of(folder / "save_all_logits_base.txt"), "PPL = 15.1671"));
+        QVERIFY(near(s.ppl_base.value, 15.1671, 2e-4));
     }
 };
 
