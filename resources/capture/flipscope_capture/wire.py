@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import ssl
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,11 +36,12 @@ class Wire:
         self.base = parts.path.rstrip("/").removesuffix("/v1")
         self.shown = f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
         self.connection: http.client.HTTPConnection | None = None
-
-    def local(self) -> bool:
-        return self.parts.hostname in ("localhost", "127.0.0.1", "::1")
+        self.last = 0.0  # when the last answer came
 
     def _connect(self) -> http.client.HTTPConnection:
+        # Servers close a connection that lies idle, after 5 s often: while a long answer is read here, say.
+        if self.connection is not None and time.monotonic() - self.last > 1.0:
+            self.close()
         if self.connection is None:
             kind = http.client.HTTPSConnection if self.parts.scheme == "https" else http.client.HTTPConnection
             self.connection = kind(self.parts.hostname or "", self.parts.port, timeout=self.timeout)
@@ -50,7 +52,9 @@ class Wire:
         connection = self._connect()
         connection.request(method, self.base + path, body, headers)
         answer = connection.getresponse()
-        return answer.status, answer.read()
+        status, data = answer.status, answer.read()
+        self.last = time.monotonic()
+        return status, data
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """The answer's JSON. Nothing is sent twice: a server that is asked again may answer from another state."""
