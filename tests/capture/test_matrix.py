@@ -242,6 +242,9 @@ class ClosedLoop(support.Case):
     def test_unclosed_call_and_length(self):
         made, _, _ = self.run_loop("<tool_call>{\"name\":\"run\"", "After all.")
         self.assertIn("1 stubs", made.notes)
+        made, _, _ = self.run_loop(support.CHAT["messages"][2]["content"], "Well.", tokens=90)
+        self.assertIn("0 of the transcript's own answers", made.notes)  # there was no room to feed it
+        self.assertEqual(made.finish_reason, "length")
         made, _, _ = self.run_loop("a" * 50, tokens=10)
         self.assertEqual((made.finish_reason, len(made.ids)), ("length", 10))
 

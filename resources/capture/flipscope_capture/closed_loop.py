@@ -79,20 +79,18 @@ def run_closed_loop(engine: Engine, ids: np.ndarray, request: Request, script: S
             walk.made.finish_reason = "eos" if not calls else "turns"
             break
         answer = script.answers.get(canonical(calls[-1])) if calls[-1] is not None else None
+        own = answer is not None
         if answer is None:
             if not any(script.frame):
                 walk.made.finish_reason = "no_answer"
                 break
             before, after = (part.decode("utf-8", "replace") for part in script.frame)
             answer = engine.tokenize(before + STUB + after)
-            stubs += 1
-        else:
-            known += 1
         # The token that ended the turn has not been fed yet.
-        answer_room = walk.room()
-        if len(answer) >= answer_room:
+        if len(answer) >= walk.room():
             walk.made.finish_reason = "length"
             break
+        known, stubs = known + own, stubs + (not own)
         engine.feed(walk.made.ids[-1:])
         walk.feed(answer)
         turn_start = len(walk.made.ids)
