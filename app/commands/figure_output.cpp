@@ -29,7 +29,7 @@ Result<QSize> parse_size(const std::string& text)
 void pass_on(QtMsgType type, const QMessageLogContext&, const QString& text)
 {
     if (type != QtDebugMsg && !text.contains(QLatin1String("XDG_RUNTIME_DIR")) &&
-        !text.contains(QLatin1String("propagateSizeHints")))
+        !text.contains(QLatin1String("runtime directory")) && !text.contains(QLatin1String("propagateSizeHints")))
         complain(text.toStdString());
 }
 

@@ -274,7 +274,7 @@ private slots:
     void verbose_tells_the_stages()
     {
         const QString p = samples + "baseline.h5", q = samples + "kv_q4_0.h5";
-        const Answer silent = flipscope({"analyze", p, q});
+        const Answer silent = flipscope({"analyze", p, q, "--threads", "1"});
         const Answer answer = flipscope({"analyze", p, q, "--verbose", "--threads", "1"});
         QCOMPARE(answer.code, 0);
         QCOMPARE(answer.out, silent.out);

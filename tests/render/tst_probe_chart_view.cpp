@@ -94,6 +94,7 @@ class TestProbeChartView : public QObject {
     static bool inkAt(const QImage& image, const QPointF& point, QRgb color, int radius = 3)
     {
         const QPoint at = (point * image.devicePixelRatio()).toPoint();
+        radius = qRound(radius * image.devicePixelRatio());
         for (const QRgb c : colors_in(image, QRect(at - QPoint(radius, radius), QSize(2 * radius + 1, 2 * radius + 1))))
             if (channel_distance(c, color) < 80)
                 return true;

@@ -74,6 +74,8 @@ int main(int argc, char** argv)
     ok = picture("compare-texts") && ok;
     tabs->setCurrentIndex(1);
     ok = picture("compare-settings") && ok;
+    window.pages()->showPage(QStringLiteral("toolCallsPage"));
+    ok = picture("tool-calls") && ok;
     session.addBookmark({1024, b->id, "the first window where the weights are worse"});
     window.findChild<QDockWidget*>(QStringLiteral("notesDock"))->show();
     window.pages()->showPage(QStringLiteral("overviewPage"));

@@ -7,6 +7,7 @@
 #include "core/report/report.h"
 #include "core/trace/open.h"
 #include "ui/models/heatmap_model.h"
+#include "ui/models/probe_table_model.h"
 #include "ui/session/navigation.h"
 #include "ui/views/probe_table.h"
 #include "ui/window/banner_bar.h"

@@ -6,6 +6,7 @@
 #include "ui/models/notes_model.h"
 #include "ui/session/session_file.h"
 #include "ui/views/notes_panel.h"
+#include "ui/window/banner_bar.h"
 #include "ui/window/figures.h"
 #include "ui/window/locate_dialog.h"
 #include "ui/window/page_stack.h"
@@ -211,8 +212,9 @@ private slots:
         session().closeAll();
         write(m_folder->path(), {.name = "late", .flipsAt = {}, .nanAt = {}, .settings = {{"engine", "third"}}});
         QVERIFY(openSaved(*m_window, sessionPath()));
-        QVERIFY2(m_window->bannerBar()->text().contains("late.h5 is not the file"),
-                 qPrintable(m_window->bannerBar()->text()));
+        const auto& banners = session().banners();
+        QVERIFY(std::any_of(banners.begin(), banners.end(),
+                            [](const Banner& b) { return b.text.contains("late.h5 is not the file"); }));
     }
     void hostile_files_get_a_sentence()
     {

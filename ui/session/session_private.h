@@ -116,7 +116,7 @@ struct Session::Private {
     void engineKnown(const QString& text, const QString& notice);
     std::function<void(const Progress&)> reporter();
     void announceBusy();
-    bool isBusy() const { return opening || pair.has_value() || enginePending; }
+    bool isBusy() const { return opening || !toOpen.empty() || pair.has_value() || enginePending; }
 
     // --- session.cpp ---
     SessionRun* find(int id);

@@ -73,6 +73,7 @@ void TokenView::buildBar()
     m_barLabel = new QLabel;
     m_barEdit = new QLineEdit;
     m_barEdit->setObjectName(QStringLiteral("barEdit"));
+    m_barEdit->setAccessibleName(tr("Text to find in the history"));
     m_barEdit->setClearButtonEnabled(true);
     m_barEdit->installEventFilter(this);
     m_barLabel->setBuddy(m_barEdit);

@@ -23,6 +23,7 @@ ChartsPanel::ChartsPanel(Session* session, QWidget* parent) : QWidget(parent), m
 {
     m_tabs = new QTabWidget(this);
     m_tabs->setObjectName(QStringLiteral("charts"));
+    m_tabs->setAccessibleName(tr("Charts"));
     m_tabs->setDocumentMode(true);
     m_tabs->tabBar()->setAccessibleName(tr("Charts"));
     m_tabs->tabBar()->setExpanding(false);

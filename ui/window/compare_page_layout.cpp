@@ -163,6 +163,7 @@ QWidget* ComparePage::makeLower()
     m_settings->setTextElideMode(Qt::ElideMiddle);
     m_tabs = new QTabWidget;
     m_tabs->setObjectName(QStringLiteral("compareTabs"));
+    m_tabs->setAccessibleName(tr("Lists and texts of the comparison"));
     m_tabs->setDocumentMode(true);
     m_tabs->addTab(m_worse, tr("What got worse"));
     m_tabs->addTab(m_settings, tr("Settings that differ"));

@@ -69,11 +69,14 @@ ExportDialog::ExportDialog(Session* session, QWidget* parent) : QDialog(parent),
     m_format->addItem(tr("CSV, the numbers"), QStringLiteral("csv"));
     m_path = new QLineEdit(QDir(startFolder()).filePath(QStringLiteral("flipscope-heatmap.png")), this);
     m_path->setObjectName(QStringLiteral("exportPath"));
+    m_path->setAccessibleName(tr("File to write"));
     m_path->setMinimumWidth(320);
     auto* browse = new QPushButton(tr("&Browse …"), this);
     m_width = spin(200, 10000, 1200, tr(" px"), QStringLiteral("exportWidth"), this);
     m_height = spin(150, 10000, 700, tr(" px"), QStringLiteral("exportHeight"), this);
     m_dpi = spin(48, 1200, 192, tr(" dpi"), QStringLiteral("exportDpi"), this);
+    m_width->setAccessibleName(tr("Width in pixels at 96 to the inch"));
+    m_height->setAccessibleName(tr("Height in pixels at 96 to the inch"));
     m_theme = new QComboBox(this);
     m_theme->setObjectName(QStringLiteral("exportTheme"));
     m_theme->addItem(tr("Light, for paper"), static_cast<int>(ChartStyle::Theme::Light));

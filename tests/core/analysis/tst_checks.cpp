@@ -122,8 +122,8 @@ void Checks::case_38_rows_that_do_not_follow_the_text()
     const auto rows = random_rows(5, 50, 3);
     auto repeated = rows;
     repeated[2] = repeated[1];
-    QVERIFY(text_of(findings_of(trace_of("a", rows), trace_of("b", repeated)), "duplicate-rows")
-                .starts_with("1 of 5 rows of b are copies of the row before (first at position 2)"));
+    const std::string said = text_of(findings_of(trace_of("a", rows), trace_of("b", repeated)), "duplicate-rows");
+    QVERIFY2(said.starts_with("1 of 5 rows of b are copies of the row before (first at position 2)"), said.c_str());
     const std::vector<std::vector<float>> constant(5, rows[0]);
     QVERIFY(has(findings_of(trace_of("a", rows), trace_of("b", constant)), "constant-rows"));
     auto zeros = rows;

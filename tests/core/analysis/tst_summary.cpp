@@ -74,7 +74,10 @@ void Summaries::the_numbers_are_those_of_the_rows()
          {std::pair(summary_->others[0], kv_table_), {summary_->others[1], weights_table_}}) {
         const auto again = compute_table(summary_, run, *engine_, {false, false});
         QVERIFY2(again, again ? "" : again.error().message.c_str());
-        QCOMPARE(different_probes(**again, *table), 0);
+        MetricsTable even = *table; // a summary leaves the dense stretches out
+        even.dense.clear();
+        even.alignment.dense.clear();
+        QCOMPARE(different_probes(**again, even), 0);
         QCOMPARE((*again)->rows_hash, table->rows_hash);
         QCOMPARE((*again)->alignment.top_k, false);
         QCOMPARE((*again)->alignment.vocab, table->alignment.vocab);

@@ -262,10 +262,10 @@ void AnswerCases::case_44_effective_k()
         top += QString(R"(%1{"id":%2,"token":"t%2","logprob":%3})")
                    .arg(i == 0 ? "" : ",")
                    .arg(i)
-                   .arg(i < 20 ? QString::number(-1.0 - 0.25 * i) : QString("-Infinity"))
+                   .arg(i < 20 ? QString::number(-2.0 - 0.5 * i) : QString("-Infinity"))
                    .toStdString();
-    const auto opened = read(chat(R"({"id":0,"token":"t0","logprob":-1,"top_logprobs":[)" + top + "]}"));
-    QVERIFY(opened);
+    const auto opened = read(chat(R"({"id":0,"token":"t0","logprob":-2,"top_logprobs":[)" + top + "]}"));
+    QVERIFY2(opened, opened ? "" : opened.error().message.c_str());
     QCOMPARE((*opened)->probes.k, 20);
     QCOMPARE(values_of((*opened)->probes, 0).size(), std::size_t{20});
 }
