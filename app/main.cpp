@@ -60,7 +60,8 @@ int run_program(int argc, char** argv)
     app.require_subcommand(0, 1);
     std::vector<std::string> files;
     std::string baseline;
-    app.add_option("FILE", files, "Traces or folders to open in the window (the first trace is the baseline), or a saved session")
+    app.add_option("FILE", files,
+                   "Traces or folders to open in the window (the first trace is the baseline), or a saved session")
         ->type_name("");
     app.add_option("--baseline", baseline, "The trace that the others are compared with")->type_name("FILE");
     int exit_code = exit_done;

@@ -26,9 +26,9 @@ struct CompareOptions {
     std::string engine = "auto";
     int threads = 0;
     bool no_cache = false;
-    bool verbose = false; ///< say on stderr where the time went
+    bool verbose = false;             ///< say on stderr where the time went
     std::shared_ptr<OpenHints> hints; ///< for all files that are no Flipscope traces
-    bool runs_optional = false; ///< a summary brings its own
+    bool runs_optional = false;       ///< a summary brings its own
     CompareOptions();
     std::vector<std::filesystem::path> inputs() const; ///< all files that are read
 };

@@ -111,9 +111,10 @@ int run_export(ExportOptions options)
                                        "{} is about single probes.",
                                        options.chart)});
     if (options.drawn() && options.by != "window")
-        return ended(Error{ErrorKind::Usage, fmt::format("--by is for charts over windows (heatmap, flips, kl), not for "
-                                                         "the chart {}.",
-                                                         options.chart)});
+        return ended(
+            Error{ErrorKind::Usage, fmt::format("--by is for charts over windows (heatmap, flips, kl), not for "
+                                                "the chart {}.",
+                                                options.chart)});
     // Asked before anything is computed: a wrong suffix should not cost minutes.
     auto spec = figure_spec(options.figure, options.out);
     if (!spec)

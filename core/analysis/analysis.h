@@ -27,8 +27,8 @@ struct RunAnalysis {
     std::int64_t differing_rows = 0;
     bool bit_identical = false; ///< no differing row, equal types, at least one matched probe
     std::vector<WindowStats> windows;
-    std::vector<WindowStats> pieces; ///< per Analysis::pieces
-    std::vector<WindowStats> kinds;  ///< per Analysis::kinds; start and end are those of the history
+    std::vector<WindowStats> pieces;            ///< per Analysis::pieces
+    std::vector<WindowStats> kinds;             ///< per Analysis::kinds; start and end are those of the history
     std::optional<LlamacppStatistics> llamacpp; ///< where the baseline is a base file of llama.cpp
 };
 

@@ -54,8 +54,8 @@ struct HeatmapGrid {
     std::vector<std::int64_t> starts, ends; ///< per column
     std::vector<Piece> pieces;              ///< segments and turns: per column
     std::vector<HeatmapRow> rows;
-    std::vector<Span> spans; ///< segments and tool calls of the history, drawn under the axis
-    std::vector<CallMark> marks;            ///< of calls among the spans, by start; empty = not known
+    std::vector<Span> spans;     ///< segments and tool calls of the history, drawn under the axis
+    std::vector<CallMark> marks; ///< of calls among the spans, by start; empty = not known
 };
 
 /// The columns that have a position in `range`; all of them where it has no end, or where none has.

@@ -3,12 +3,12 @@
 #include "core/trace/open.h"
 
 #include "core/base/file.h"
+#include "core/formats/answers/answers_reader.h"
 #include "core/formats/array_reader.h"
+#include "core/formats/kld_log.h"
 #include "core/formats/llamacpp_base.h"
 #include "core/formats/unpack.h"
 #include "core/session/session_file.h"
-#include "core/formats/answers/answers_reader.h"
-#include "core/formats/kld_log.h"
 #include "core/trace/flipscope_reader.h"
 #include "core/trace/hdf5.h"
 
@@ -36,8 +36,8 @@ TraceReader kld_log_refuser()
 const std::vector<TraceReader>& readers()
 {
     static const std::vector<TraceReader> list = {
-        flipscope_reader(), llamacpp_base_reader(), npy_reader(),      npz_reader(),
-        safetensors_reader(), answers_reader(),     kld_log_refuser(),
+        flipscope_reader(),   llamacpp_base_reader(), npy_reader(),      npz_reader(),
+        safetensors_reader(), answers_reader(),       kld_log_refuser(),
     };
     return list;
 }

@@ -194,7 +194,7 @@ private:
     QStringList writeBig()
     {
         qputenv("FLIPSCOPE_ENGINE", "reference"); // slow and plain
-        makeWindow(); // asks what computes when it starts
+        makeWindow();                             // asks what computes when it starts
         MadeTrace big{.name = QStringLiteral("big"), .flipsAt = {}, .nanAt = {}, .settings = {}, .vocab = 60000};
         QStringList files{write(m_folder->path(), big)};
         big.name = QStringLiteral("big2");

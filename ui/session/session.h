@@ -117,7 +117,7 @@ public:
     TokenRange columnProbes(qint64 start) const;
     /// First token of the column that a probe at `position` is counted in.
     qint64 columnStart(qint64 position) const;
-    void setFirstWindow(qint64 tokens);  ///< what a session begins with; <= 0: chosen by the length of the history
+    void setFirstWindow(qint64 tokens); ///< what a session begins with; <= 0: chosen by the length of the history
     const WindowMetric& metric() const { return *m_metric; }
     void setMetric(const QString& name);
     bool windowChosen() const { return m_windowChosen; } ///< the session chose the size, not a person

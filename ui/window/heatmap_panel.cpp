@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/session/call_results.h"
 #include "ui/window/heatmap_panel.h"
+#include "ui/session/call_results.h"
 
 #include "ui/charts/heatmap_view.h"
 #include "ui/session/navigation.h"

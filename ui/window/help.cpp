@@ -98,6 +98,7 @@ void showManual(QWidget* parent)
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(tr("Flipscope: keys and numbers"));
     auto* text = new QTextBrowser(dialog);
+    text->setAccessibleName(tr("Keys and numbers"));
     text->setHtml(manualHtml());
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
     QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::close);

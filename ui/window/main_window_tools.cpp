@@ -17,8 +17,8 @@
 #include <QClipboard>
 #include <QDockWidget>
 #include <QFileInfo>
-#include <QRegularExpression>
 #include <QMenu>
+#include <QRegularExpression>
 #include <QStatusBar>
 
 namespace flipscope {
@@ -40,8 +40,9 @@ QString MainWindow::pageOfManual() const
         return QStringLiteral("sessions.md");
     // toolCallsPage: tool-calls.md
     static const QRegularExpression capital(QStringLiteral("([A-Z])"));
-    const QString page = m_pages->current().remove(QStringLiteral("Page")).replace(capital, QStringLiteral("-\\1")).toLower() +
-                         QStringLiteral(".md");
+    const QString page =
+        m_pages->current().remove(QStringLiteral("Page")).replace(capital, QStringLiteral("-\\1")).toLower() +
+        QStringLiteral(".md");
     const bool known = m_pages->isVisible() && QFileInfo::exists(manualFolder() + QLatin1Char('/') + page);
     return known ? page : QStringLiteral("window.md");
 }

@@ -151,7 +151,8 @@ private slots:
         QCOMPARE(m.outside_p, 0.0);
         QVERIFY(std::fabs(m.outside_q - 0.5) < 1e-7);
         const Findings& findings = (*table)->alignment.findings;
-        QVERIFY(std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.code == "outside-mass"; }));
+        QVERIFY(
+            std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.code == "outside-mass"; }));
     }
     void case_66_lost_gpu_leaves_the_rest_to_the_cpu()
     {
