@@ -248,7 +248,7 @@ std::string comparison_text(const ComparisonReport& report)
     text += worse_text(c, TokenTexts({c.baseline, c.a.trace, c.b.trace}));
     text += settings_text(c);
     for (const std::string& notice : report.notices)
-        text += "\n" + visible(notice) + '\n';
+        text += fmt::format("\n{}\n", visible(notice));
     return text;
 }
 

@@ -91,6 +91,7 @@ class TestProbeChartView : public QObject {
     {
         return chart.grab().toImage().convertToFormat(QImage::Format_RGB32);
     }
+    /// `radius` is in logical pixels, as the marks are: hollow ones have no ink at their centre.
     static bool inkAt(const QImage& image, const QPointF& point, QRgb color, int radius = 3)
     {
         const QPoint at = (point * image.devicePixelRatio()).toPoint();

@@ -152,6 +152,27 @@ private slots:
         QFAIL("no call is the same");
     }
 
+    void a_vocabulary_that_comes_later_is_used()
+    {
+        // A baseline whose text was taken out: what its ids say comes with another file, opened afterwards.
+        const QString bare = m_folder->filePath("bare.h5");
+        QCOMPARE(QProcess::execute(FLIPSCOPE_BIN "/flipscope", {"convert", m_run, "-o", bare, "--drop-text"}), 0);
+        m_window->openFiles({bare});
+        QVERIFY(idle(session()));
+        m_window->pages()->showPage(QStringLiteral("toolCallsPage"));
+        m_window->openFiles({m_base});
+        QVERIFY(idle(session()));
+        QProcess process;
+        process.start(FLIPSCOPE_BIN "/flipscope", {"toolcalls", bare, m_base, "--json", "-"});
+        QVERIFY(process.waitForFinished(60'000));
+        const QJsonArray calls = QJsonDocument::fromJson(process.readAllStandardOutput())["runs"][0]["calls"].toArray();
+        QVERIFY(calls.size() > 10);
+        QCOMPARE(page()->model()->rowCount(), calls.size());
+        for (int row = 0; row < calls.size(); ++row)
+            QCOMPARE(cellText(page()->model()->index(row, ToolCallModel::FirstRun)).section(QLatin1Char(','), 0, 0),
+                     calls[row]["outcome"].toString());
+    }
+
     void nothing_to_show_is_said()
     {
         QTest::keyClick(m_window.get(), Qt::Key_T);

@@ -34,11 +34,14 @@ void CallResults::refresh()
 {
     if (!std::exchange(m_stale, false))
         return;
-    // What was read stays only for files that are still open.
-    std::erase_if(m_known, [this](const Known& known) {
-        return std::none_of(m_session->runs().begin(), m_session->runs().end(),
-                            [&](const SessionRun& run) { return run.trace == known.trace; });
-    });
+    // Any of the open files may know the bytes of an id: with other files, calls read otherwise.
+    std::vector<TracePtr> open;
+    for (const SessionRun& run : m_session->runs())
+        open.push_back(run.trace);
+    if (open != m_open)
+        m_known.clear();
+    m_open = std::move(open);
+    m_marks.clear();
     const std::vector<RunCallResults> before = std::exchange(m_runs, {});
     const SessionRun* base = m_session->baseline();
     m_baseline = base != nullptr && base->trace ? callsOf(base->trace, nullptr) : nullptr;
@@ -59,6 +62,11 @@ void CallResults::refresh()
         }
         m_runs.push_back(std::move(result));
     }
+    std::vector<NamedRunCalls> named;
+    for (const RunCallResults& run : m_runs)
+        if (run.calls)
+            named.push_back({run.name.toStdString(), run.calls});
+    m_marks = mark_calls(*m_baseline, named);
 }
 
 const TraceCallsPtr& CallResults::baseline()
@@ -87,14 +95,10 @@ ForcedCalls CallResults::forced(int id)
     return m_baseline && run != nullptr && run->table ? forced_calls(*m_baseline, *run->table) : ForcedCalls{};
 }
 
-std::vector<CallMark> CallResults::marks()
+const std::vector<CallMark>& CallResults::marks()
 {
     refresh();
-    std::vector<NamedRunCalls> named;
-    for (const RunCallResults& run : m_runs)
-        if (run.calls)
-            named.push_back({run.name.toStdString(), run.calls});
-    return m_baseline ? mark_calls(*m_baseline, named) : std::vector<CallMark>{};
+    return m_marks;
 }
 
 } // namespace flipscope

@@ -35,7 +35,7 @@ public:
     /// The probes inside calls of the forced history, for a run whose numbers are there; else empty.
     ForcedCalls forced(int id);
     /// For the strip under the heatmap: the calls of the history whose continuation broke in a visible run.
-    std::vector<CallMark> marks();
+    const std::vector<CallMark>& marks();
 
 signals:
     void changed();
@@ -54,7 +54,9 @@ private:
     bool m_stale = true;
     TraceCallsPtr m_baseline;
     std::vector<RunCallResults> m_runs;
+    std::vector<CallMark> m_marks; ///< asked for at every change of the view, so kept
     std::vector<Known> m_known;
+    std::vector<TracePtr> m_open; ///< what was open when m_known was read
 };
 
 } // namespace flipscope

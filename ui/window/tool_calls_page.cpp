@@ -171,7 +171,7 @@ void ToolCallsPage::showSummary()
     const TraceCallsPtr& baseline = m_results->baseline();
     if (baseline)
         html += QStringLiteral("<p style='margin:2px 0'><b>%1</b>: %2</p>")
-                    .arg(QString::fromStdString(baseline->trace->run_name).toHtmlEscaped(),
+                    .arg(m_session->baseline()->name.toHtmlEscaped(),
                          baseline->dialect == nullptr
                              ? tr("no calls in a known dialect")
                              : tr("%1 calls in continuations, %2 in the forced history; dialect %3")

@@ -74,12 +74,12 @@ std::string Json::dump() const
         return quoted(string());
     case Tape::Kind::Array:
         for (const Json value : elements())
-            out += (out.empty() ? "" : ",") + value.dump();
-        return "[" + out + "]";
+            out += fmt::format("{}{}", out.empty() ? "" : ",", value.dump());
+        return fmt::format("[{}]", out);
     case Tape::Kind::Object:
         for (const auto& [key, value] : members())
-            out += (out.empty() ? "" : ",") + quoted(key) + ":" + value.dump();
-        return "{" + out + "}";
+            out += fmt::format("{}{}:{}", out.empty() ? "" : ",", quoted(key), value.dump());
+        return fmt::format("{{{}}}", out);
     case Tape::Kind::Null:
     case Tape::Kind::False:
         break;
