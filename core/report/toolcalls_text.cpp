@@ -30,7 +30,7 @@ std::string shortened(std::string_view bytes, std::size_t columns)
 
 std::string in_quotes(std::string_view bytes)
 {
-    return "\"" + shortened(bytes, value_columns) + "\"";
+    return fmt::format("\"{}\"", shortened(bytes, value_columns));
 }
 
 std::string probability(double p, double at_most = NAN)

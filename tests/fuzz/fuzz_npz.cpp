@@ -5,7 +5,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     flipscope::OpenHints hints;
-    hints.array = "b";
+    hints.array.assign(1, 'b');
     hints.axes = "vp";
     fuzzing::try_to_open({data, size}, hints);
     return 0;

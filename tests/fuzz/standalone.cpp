@@ -15,6 +15,7 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 #include <sys/resource.h>
 #include <vector>
 
@@ -152,7 +153,10 @@ int main(int argc, char** argv)
         std::fprintf(stderr, "no seeds\n");
         return 1;
     }
-    std::sort(seeds.begin(), seeds.end());
+    const auto text = [](const auto& seed) {
+        return std::string_view(reinterpret_cast<const char*>(seed.data()), seed.size());
+    };
+    std::sort(seeds.begin(), seeds.end(), [&](const auto& a, const auto& b) { return text(a) < text(b); });
     Random random(seed);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
     std::uint64_t tried = 0;

@@ -242,15 +242,7 @@ void MarginPlot::paintMarks(QPainter& p) const
 {
     for (const int row : paintOrder())
         paintRun(p, row);
-    const QPointF current = pointOf(m_currentRow, m_currentPosition);
-    if (current.isNull())
-        return;
-    p.setRenderHint(QPainter::Antialiasing, true);
-    p.setBrush(Qt::NoBrush);
-    p.setPen(QPen(m_style.background, 4));
-    p.drawEllipse(current, 6.5, 6.5);
-    p.setPen(QPen(m_style.accent, 2));
-    p.drawEllipse(current, 6.5, 6.5);
+    paintCurrent(p);
 }
 
 ProbePlot::Hit MarginPlot::hitAt(const QPointF& point) const

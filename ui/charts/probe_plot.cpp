@@ -344,4 +344,17 @@ void ProbePlot::paintLegend(QPainter& p) const
                           u"+ %1 more"_s.arg(rows() - shown), chart_paint::font(m_style, 12), m_style.mutedText);
 }
 
+void ProbePlot::paintCurrent(QPainter& p) const
+{
+    const QPointF current = pointOf(m_currentRow, m_currentPosition);
+    if (current.isNull())
+        return;
+    p.setRenderHint(QPainter::Antialiasing, true);
+    p.setBrush(Qt::NoBrush);
+    p.setPen(QPen(m_style.background, 4));
+    p.drawEllipse(current, 6.5, 6.5);
+    p.setPen(QPen(m_style.accent, 2));
+    p.drawEllipse(current, 6.5, 6.5);
+}
+
 } // namespace flipscope

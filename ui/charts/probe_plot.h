@@ -73,6 +73,7 @@ protected:
     virtual void layOutPlot() {}                   ///< m_plot has changed
     virtual void paintBack(QPainter& p) const = 0; ///< axes and what lies under the marks
     virtual void paintMarks(QPainter& p) const = 0;
+    void paintCurrent(QPainter& p) const; ///< the ring round the probe that is looked at
     virtual bool showsFlipKinds() const { return false; }
     virtual double axisHeight() const;
 
