@@ -42,7 +42,7 @@ public:
     {
         const auto start = Clock::now();
         std::unique_lock lock(mutex_);
-        for (std::int64_t told = 0; done_ < total();) {
+        for (std::int64_t told = 0; told < total();) { // the end is told, too, though it may come during a report
             const auto news = [&] { return error_ || done_ > told; };
             if (!changed_.wait(lock, stop_, news))
                 return cancelled();

@@ -204,6 +204,27 @@ private slots:
         }
     }
 
+    void the_end_is_told_data() { ways(); }
+    void the_end_is_told()
+    {
+        QFETCH(bool, blocks);
+        const Numbers p(700, 5000, 0), q(700, 5000, 1000);
+        const auto pairs = every(700, 1);
+        const auto engine = engine_for(blocks);
+        RowHashes hashes;
+        std::int64_t told = 0;
+        auto use = use_of([](const RowBlock&, Engine&) -> Result<void> { return {}; });
+        use.progress = [&](const StreamTimes& now) {
+            if (told == 0)
+                std::this_thread::sleep_for(std::chrono::milliseconds(200)); // all the rest is done meanwhile
+            told = now.bytes;
+        };
+        const auto done = stream_rows({p, q, pairs}, *engine, hashes, {}, use);
+        QVERIFY(done.has_value());
+        QCOMPARE(told, done->bytes);
+        QCOMPARE(told, std::int64_t{700} * 40'000);
+    }
+
     void one_row_and_none_data() { ways(); }
     void one_row_and_none()
     {
