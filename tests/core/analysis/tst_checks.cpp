@@ -185,11 +185,11 @@ void Checks::case_42_temperature()
 void Checks::prompts_and_templates()
 {
     Trace a = made::trace("a", made::ids(8), places(3)), b = a;
-    a.tokens.prompt_sha256 = std::string("1");
-    b.tokens.prompt_sha256 = std::string("2");
-    a.tokens.chat_template_sha256 = std::string("3");
-    b.tokens.chat_template_sha256 = std::string("4");
-    a.tokens.tokenizer = std::string("x");
+    a.tokens.prompt_sha256 = "1";
+    b.tokens.prompt_sha256 = "2";
+    a.tokens.chat_template_sha256 = "3";
+    b.tokens.chat_template_sha256 = "4";
+    a.tokens.tokenizer = "x";
     Findings findings = check_statements(a, b);
     QVERIFY(has(findings, "prompt-differs") && has(findings, "template-differs"));
     QVERIFY(!has(findings, "tokenizer-differs")); // one of them states none
