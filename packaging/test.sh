@@ -4,7 +4,7 @@
 #
 # From a fresh checkout to the result of all tests: packaging/test.sh [--asan] [arguments for ctest...]
 #   --asan   builds with AddressSanitizer and UndefinedBehaviorSanitizer and runs the tests so
-# Installs missing packages (as root or with sudo), builds with two jobs (FLIPSCOPE_JOBS=n: with n), runs ctest.
+# Installs missing packages (as root or with sudo), builds and runs ctest with two jobs (FLIPSCOPE_JOBS=n: with n).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,7 +32,7 @@ cmake --build "build/$preset" --parallel "${FLIPSCOPE_JOBS:-2}"
 
 log=build/$preset/Testing/Temporary/LastTest.log output=build/$preset/ctest-output.txt status=0
 rm -f "$log"
-ctest --test-dir "build/$preset" --output-on-failure "$@" | tee "$output" || status=$?
+ctest --test-dir "build/$preset" --parallel "${FLIPSCOPE_JOBS:-2}" --output-on-failure "$@" | tee "$output" || status=$?
 # A test that passes may have left parts out, which ctest does not say.
 skipped=$(sed -nE 's/^SKIP +: [^(]*\([^)]*\) //p; s/^SKIPPED: //p' "$log" 2>/dev/null | sort | uniq -c | sort -rn)
 if [ -n "$skipped" ]; then
