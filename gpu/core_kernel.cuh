@@ -26,9 +26,16 @@ namespace flipscope::gpu {
 /// their sums then stay within FP64, and what weighs 0 in the tables would have weighed nothing.
 constexpr float most_difference = 256, most_guess = 300, least_top = -64, most_top = 128;
 
+/// The guess as a float's value, so that d is exact in FP64, and a multiple of 2^-20 where it is small, so that
+/// exact_differences() can promise the same for FP32.
+__device__ __forceinline__ double rounded_guess(double guess)
+{
+    return static_cast<double>(static_cast<float>(rint(guess * 0x1p20) * 0x1p-20));
+}
+
 /// What some vectors of every thread tell about a row pair.
 struct Sample {
-    double guess;         ///< lse_Q - lse_P of the sample, rounded to a float
+    double guess;         ///< lse_Q - lse_P of the sample, rounded
     float most_p, most_q; ///< at least two elements of the row reach them
 };
 
@@ -59,7 +66,7 @@ __device__ Sample take_sample(const Weights<T>& weights, const Ring<T>& ring)
             }
     });
     block_sum(sums);
-    return {static_cast<double>(static_cast<float>(log(sums[1] / sums[0]))), most.p, most.q};
+    return {rounded_guess(log(sums[1] / sums[0])), most.p, most.q};
 }
 
 /// What the sums of a row come to.
@@ -246,7 +253,7 @@ __global__ void __launch_bounds__(block_threads, min_blocks)
         if (threadIdx.x == 0) {
             const CoreResult r = put_together(totals, apart, far);
             state[row].visits = second ? 2 : 1;
-            better_guess = r.sure || second ? NAN : static_cast<float>(guess + r.log1p_a);
+            better_guess = r.sure || second ? NAN : rounded_guess(guess + r.log1p_a);
             with_care = !r.clear;
             const auto ordinary = [](double top) { return top < most_top && top > least_top; };
             if (r.sure && totals.largest <= most_difference && ordinary(top_p.first) && ordinary(top_q.first)) {

@@ -92,15 +92,22 @@ struct CoreSums {
         weights.all(x, w);
         const auto l = [&](int j) { return T::to_double(element_of<T>(x, j)); };
         const auto k = [&](int j) { return T::to_double(element_of<T>(y, j)); };
-        // The whole warp takes one way: lanes that part would wait for each other anyway.
-        if (__all_sync(~0U, most <= small_x)) {
+        // The whole warp takes one way: lanes that part would wait for each other anyway. d is wanted in FP64: a small
+        // logit beside a large one loses digits in FP32. Where l and k are needed for themselves, this costs little;
+        // else it is worth asking whether any logit of the vectors is that small.
+        constexpr bool ask = kl_only && sizeof(typename T::Bits) == 2;
+        const bool small = __all_sync(~0U, most <= small_x);
+        bool polynomial = small;
+        if constexpr (ask)
+            if (small)
+                polynomial = __all_sync(~0U, exact_differences<T>(x, y) && fabsf(guess_f) <= 3.75f);
+        if (polynomial) {
 #pragma unroll
             for (int j = 0; j < n; j++) {
-                // Not d[j]: a small logit beside a large one loses digits in FP32.
-                const double exact = (k(j) - l(j)) - guess, square = exact * exact;
+                const double exact = ask ? static_cast<double>(d[j]) : (k(j) - l(j)) - guess, square = exact * exact;
                 add(w[j], exact, square, phi_small(exact, square, d[j]), l(j), k(j));
             }
-        } else if (Weights<T>::looked_up && !careful) {
+        } else if (Weights<T>::looked_up && !careful && !small) {
             double v[n];
             weights.all(y, v);
 #pragma unroll

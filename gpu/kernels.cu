@@ -36,11 +36,11 @@ __global__ void fill_exponentials(double* table)
 }
 
 template <class From, class To>
-__global__ void __launch_bounds__(256) widen_kernel(const unsigned char* from, std::int64_t from_pitch,
-                                                    unsigned char* to, std::int64_t to_pitch, int vocab, int rows)
+__global__ void __launch_bounds__(256)
+    widen_kernel(const unsigned char* const* from, unsigned char* to, std::int64_t to_pitch, int vocab, int rows)
 {
     for (int row = static_cast<int>(blockIdx.y); row < rows; row += static_cast<int>(gridDim.y)) {
-        const auto* in = reinterpret_cast<const typename From::Bits*>(from + from_pitch * row);
+        const auto* in = reinterpret_cast<const typename From::Bits*>(from[row]);
         auto* out = reinterpret_cast<typename To::Bits*>(to + to_pitch * row);
         for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < vocab;
              i += static_cast<int>(gridDim.x * blockDim.x)) {
@@ -50,15 +50,6 @@ __global__ void __launch_bounds__(256) widen_kernel(const unsigned char* from, s
                 out[i] = __float_as_uint(From::to_float(in[i]));
         }
     }
-}
-
-unsigned char* bytes(void* p)
-{
-    return static_cast<unsigned char*>(p);
-}
-const unsigned char* bytes(const void* p)
-{
-    return static_cast<const unsigned char*>(p);
 }
 
 /// As many blocks as the device runs at once, and no more than there are rows: each then takes row after row.
@@ -90,7 +81,7 @@ constexpr bool has_fast = sizeof(typename T::Bits) < 8;
 template <class T>
 cudaError_t compute_as(const DeviceBatch& d, const void* table, MetricSet set, cudaStream_t stream)
 {
-    const Batch b{bytes(d.p), bytes(d.q), d.pitch, d.vocab, d.rows, d.runs, d.next};
+    const Batch b{d.p, d.q, d.vocab, d.rows, d.next};
     auto* state = static_cast<RowState*>(d.state);
     start_rows<<<(d.rows + 127) / 128, 128, 0, stream>>>(d.out, state, d.rows);
     const bool fast = has_fast<T> && d.vocab <= most_vocab;
@@ -109,11 +100,11 @@ cudaError_t compute_as(const DeviceBatch& d, const void* table, MetricSet set, c
 }
 
 template <class From, class To>
-void launch_widen(const void* from, std::int64_t from_pitch, void* to, std::int64_t to_pitch, int vocab, int rows,
+void launch_widen(const unsigned char* const* from, void* to, std::int64_t to_pitch, int vocab, int rows,
                   cudaStream_t stream)
 {
     const dim3 grid(static_cast<unsigned>((vocab + 2047) / 2048), static_cast<unsigned>(rows < 1024 ? rows : 1024));
-    widen_kernel<From, To><<<grid, 256, 0, stream>>>(bytes(from), from_pitch, bytes(to), to_pitch, vocab, rows);
+    widen_kernel<From, To><<<grid, 256, 0, stream>>>(from, static_cast<unsigned char*>(to), to_pitch, vocab, rows);
 }
 
 } // namespace
@@ -140,17 +131,16 @@ cudaError_t check_code()
     return cudaFuncGetAttributes(&attributes, second_kernel<F64>);
 }
 
-cudaError_t widen_rows(const void* from, std::int64_t from_pitch, std::int32_t from_type, void* to,
-                       std::int64_t to_pitch, std::int32_t to_type, std::int32_t vocab, std::int32_t rows,
-                       cudaStream_t stream)
+cudaError_t widen_rows(const unsigned char* const* from, std::int32_t from_type, void* to, std::int64_t to_pitch,
+                       std::int32_t to_type, std::int32_t vocab, std::int32_t rows, cudaStream_t stream)
 {
     const bool wide = to_type == type_f64;
     if (from_type == type_bf16)
-        (wide ? launch_widen<Bf16, F64> : launch_widen<Bf16, F32>)(from, from_pitch, to, to_pitch, vocab, rows, stream);
+        (wide ? launch_widen<Bf16, F64> : launch_widen<Bf16, F32>)(from, to, to_pitch, vocab, rows, stream);
     else if (from_type == type_f16)
-        (wide ? launch_widen<F16, F64> : launch_widen<F16, F32>)(from, from_pitch, to, to_pitch, vocab, rows, stream);
+        (wide ? launch_widen<F16, F64> : launch_widen<F16, F32>)(from, to, to_pitch, vocab, rows, stream);
     else
-        launch_widen<F32, F64>(from, from_pitch, to, to_pitch, vocab, rows, stream);
+        launch_widen<F32, F64>(from, to, to_pitch, vocab, rows, stream);
     return cudaGetLastError();
 }
 

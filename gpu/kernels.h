@@ -29,15 +29,13 @@ constexpr std::size_t row_pitch(std::int32_t vocab, std::int32_t type)
     return (bytes + row_alignment - 1) / row_alignment * row_alignment;
 }
 
-/// Pairs of rows of one type in device memory and room for their numbers. Several runs may share a baseline: pair i is
-/// row i / runs of `p` and row i of `q`.
+/// Pairs of rows of one type in device memory and room for their numbers. All arrays are in device memory too. Pairs
+/// that share a baseline's row should be neighbours: it then comes from memory once.
 struct DeviceBatch {
-    const void *p, *q;
-    std::int64_t pitch;
+    const unsigned char *const *p, *const *q; ///< per pair, on borders of row_alignment
     std::int32_t type, vocab;
-    std::int32_t rows; ///< pairs
-    std::int32_t runs;
-    const std::int32_t* next; ///< of the rows of `p`; may be null
+    std::int32_t rows;        ///< pairs
+    const std::int32_t* next; ///< per pair; may be null
     ProbeMetrics* out;        ///< `rows` of them; the engine's part is filled
     void* state;              ///< rows * row_state_size() bytes of working memory
 };
@@ -57,10 +55,9 @@ cudaError_t fill_table(void* table, cudaStream_t stream);
 /// Does this build hold code that the current device can run?
 cudaError_t check_code();
 
-/// Rows of one stored type widened to another, exactly.
-cudaError_t widen_rows(const void* from, std::int64_t from_pitch, std::int32_t from_type, void* to,
-                       std::int64_t to_pitch, std::int32_t to_type, std::int32_t vocab, std::int32_t rows,
-                       cudaStream_t stream);
+/// Rows of one stored type, each wherever it is, widened to another, exactly: row i goes to `to` + i * to_pitch.
+cudaError_t widen_rows(const unsigned char* const* from, std::int32_t from_type, void* to, std::int64_t to_pitch,
+                       std::int32_t to_type, std::int32_t vocab, std::int32_t rows, cudaStream_t stream);
 
 /// Fills batch.out. `table` as made by fill_table.
 cudaError_t compute_metrics(const DeviceBatch& batch, const void* table, MetricSet set, cudaStream_t stream);

@@ -49,6 +49,33 @@ struct Lanes<F32> {
     static __device__ __forceinline__ Value twice(float x) { return x; }
 };
 
+/// Whether the differences of two vectors' 16-bit logits, as far as they are below 4, are exact in FP32, and also less
+/// a multiple of 2^-20: so when no logit is below 2^-15 (float16: 2^-12), since all are multiples of 2^-22 then.
+template <class T>
+__device__ __forceinline__ bool exact_differences(const unsigned (&x)[4], const unsigned (&y)[4])
+{
+#if __CUDA_ARCH__ >= 860
+    const auto least_of = [](unsigned a, unsigned b) { // magnitude; the sign means nothing
+        unsigned m;
+        if constexpr (T::weightless == Bf16::weightless)
+            asm("min.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+        else
+            asm("min.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(m) : "r"(a), "r"(b));
+        return m;
+    };
+    const unsigned m = least_of(least_of(least_of(x[0], y[0]), least_of(x[1], y[1])),
+                                least_of(least_of(x[2], y[2]), least_of(x[3], y[3])));
+    using L = Lanes<T>;
+    constexpr unsigned least = T::weightless == Bf16::weightless ? 0x38003800u : 0x0c000c00u; // 2^-15, 2^-12
+    return __hge2_mask(__habs2(L::of(m)), L::of(least)) == ~0U;
+#else
+    float least = INFINITY;
+    for (int j = 0; j < 8; j++)
+        least = fminf(least, fminf(fabsf(T::to_float(element_of<T>(x, j))), fabsf(T::to_float(element_of<T>(y, j)))));
+    return least >= 0x1p-12f;
+#endif
+}
+
 template <class T>
 __device__ __forceinline__ typename Lanes<T>::Value vector_max(const uint4& v)
 {

@@ -4,17 +4,17 @@
 // The module's functions, by the names of plugin_abi.h. No exception leaves them.
 
 #include "core/engine/plugin_abi.h"
+#include "gpu/device_set.h"
 #include "gpu/kernels.h"
-#include "gpu/stream_engine.h"
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 
 struct fs_engine {
-    explicit fs_engine(std::int64_t memory_limit) : engine(memory_limit) {}
-    flipscope::gpu::StreamEngine engine;
+    flipscope::gpu::DeviceSet devices;
 };
 
 namespace {
@@ -96,14 +96,15 @@ std::int32_t open(std::int64_t memory_limit, fs_engine** engine, fs_device_info*
     info->total_memory = static_cast<std::int64_t>(total);
     info->free_memory = static_cast<std::int64_t>(free);
 
-    auto* made = new fs_engine(memory_limit);
-    const flipscope::gpu::Outcome outcome = made->engine.start();
+    const char* split = std::getenv("FLIPSCOPE_CUDA_SPLIT");
+    const int engines = split ? std::atoi(split) : count;
+    auto made = std::make_unique<fs_engine>();
+    const flipscope::gpu::Outcome outcome = made->devices.start(count, engines > 0 ? engines : count, memory_limit);
     if (!outcome.ok()) {
         put(outcome.message, error, error_size);
-        delete made;
         return outcome.status;
     }
-    *engine = made;
+    *engine = made.release();
     return FS_OK;
 }
 
@@ -134,13 +135,19 @@ FLIPSCOPE_EXPORT std::int32_t fs_engine_compute(fs_engine* engine, const fs_bloc
                                                 std::size_t error_size)
 {
     try {
-        const flipscope::gpu::Outcome outcome = engine->engine.compute(*block, out, cancelled, context);
+        const flipscope::gpu::Outcome outcome = engine->devices.compute(*block, out, cancelled, context);
         put(outcome.message, error, error_size);
         return outcome.status;
     } catch (const std::bad_alloc&) {
         put("Memory ran out in the CUDA engine.", error, error_size);
         return FS_OUT_OF_MEMORY;
     }
+}
+
+FLIPSCOPE_EXPORT std::int32_t fs_engine_holds(fs_engine* engine, std::uint64_t source, std::int32_t type,
+                                              std::int32_t vocab, const std::int64_t* keys, std::int64_t rows)
+{
+    return engine->devices.holds(source, type, vocab, keys, rows) ? 1 : 0;
 }
 
 FLIPSCOPE_EXPORT void* fs_engine_host_alloc(fs_engine*, std::size_t bytes)
@@ -160,7 +167,7 @@ FLIPSCOPE_EXPORT void fs_engine_host_free(fs_engine*, void* memory)
 
 FLIPSCOPE_EXPORT void fs_engine_notice(fs_engine* engine, char* text, std::size_t size)
 {
-    put(engine->engine.take_notice(), text, size);
+    put(engine->devices.take_notice(), text, size);
 }
 
 FLIPSCOPE_EXPORT void fs_engine_close(fs_engine* engine)

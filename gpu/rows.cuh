@@ -24,19 +24,17 @@ constexpr int block_threads = FLIPSCOPE_BLOCK_THREADS;
 constexpr int min_blocks = FLIPSCOPE_MIN_BLOCKS;
 constexpr int warps = block_threads / 32;
 
-/// A batch of row pairs in device memory. Each row starts on a 16-byte border (the copy to the device sees to it), so
-/// that a thread can load 16 bytes at once even where the vocabulary is odd and rows of the file start anywhere.
-/// Several runs may share a baseline: then pair i is row i / runs of `p` and row i of `q`. Pairs of one baseline row
-/// are neighbours and so are worked on at about the same time: the row comes from memory once and from the cache after.
+/// Pairs of rows in device memory, each wherever it is. Each row starts on a 16-byte border (the copy to the device
+/// sees to it), so that a thread can load 16 bytes at once even where the vocabulary is odd and rows of the file start
+/// anywhere. Pairs that share a row should be neighbours: they are worked on at about the same time, and the row comes
+/// from memory once and from the cache after.
 struct Batch {
-    const unsigned char *p, *q; ///< rows of the baseline and of the runs
-    std::int64_t pitch;         ///< bytes from row to row, a multiple of 16
+    const unsigned char *const *p, *const *q; ///< per pair the row of the baseline and of the run
     std::int32_t vocab;
-    std::int32_t rows; ///< pairs
-    std::int32_t runs;
-    const std::int32_t* next; ///< per row of the baseline the next token, -1 = none; null = none at all
+    std::int32_t rows;        ///< pairs
+    const std::int32_t* next; ///< per pair the next token, -1 = none; null = none at all
 
-    __device__ __forceinline__ int next_of(int pair) const { return next ? next[pair / runs] : -1; }
+    __device__ __forceinline__ int next_of(int pair) const { return next ? next[pair] : -1; }
 };
 
 /// Logits as 16-bit patterns: the types below give them a meaning.
@@ -76,12 +74,12 @@ constexpr int per_load = 16 / static_cast<int>(sizeof(typename T::Bits));
 template <class T>
 __device__ __forceinline__ const typename T::Bits* p_row(const Batch& b, int pair)
 {
-    return reinterpret_cast<const typename T::Bits*>(b.p + b.pitch * (pair / b.runs));
+    return reinterpret_cast<const typename T::Bits*>(b.p[pair]);
 }
 template <class T>
 __device__ __forceinline__ const typename T::Bits* q_row(const Batch& b, int pair)
 {
-    return reinterpret_cast<const typename T::Bits*>(b.q + b.pitch * pair);
+    return reinterpret_cast<const typename T::Bits*>(b.q[pair]);
 }
 
 /// The bits of element j of some 32-bit words. j is a constant after unrolling: no register is indexed at run time.

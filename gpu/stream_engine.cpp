@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 
 namespace flipscope::gpu {
 
 namespace {
 
-/// A batch has enough rows to fill a large GPU and little enough memory for a small one.
-constexpr std::int32_t most_rows = 1024;
+/// A batch has enough pairs to fill a large GPU and little enough memory for a small one.
+constexpr std::int64_t most_pairs = 1024;
 constexpr std::int64_t default_limit = std::int64_t{1} << 30;
 
 /// The part of ProbeMetrics that engines fill.
@@ -30,15 +31,23 @@ std::int32_t common_type(std::int32_t a, std::int32_t b)
     return a == type_f64 || b == type_f64 ? type_f64 : type_f32;
 }
 
-bool known(std::int32_t type)
+bool named(const fs_block& block, const fs_rows& rows)
 {
-    return type >= type_bf16 && type <= type_f64;
+    return block.keys && rows.source != 0;
+}
+
+/// Tests may ask for less than would fit: FLIPSCOPE_CUDA_KEEP=bytes.
+std::int64_t keep_at_most(std::int64_t otherwise)
+{
+    const char* text = std::getenv("FLIPSCOPE_CUDA_KEEP");
+    return text ? std::strtoll(text, nullptr, 10) : otherwise;
 }
 
 } // namespace
 
 StreamEngine::~StreamEngine()
 {
+    cudaSetDevice(device_);
     for (Slot& slot : slots_)
         if (slot.stream) {
             cudaStreamSynchronize(slot.stream);
@@ -53,17 +62,23 @@ Outcome StreamEngine::broken(cudaError_t error)
     return {FS_DEVICE_ERROR, broken_};
 }
 
-Outcome StreamEngine::start()
+Outcome StreamEngine::start(int sharers)
 {
+    std::size_t free = 0, total = 0;
+    if (const cudaError_t error = cudaSetDevice(device_))
+        return broken(error);
     for (Slot& slot : slots_)
         if (const cudaError_t error = cudaStreamCreateWithFlags(&slot.stream, cudaStreamNonBlocking))
             return broken(error);
-    if (limit_ <= 0) {
-        std::size_t free = 0, total = 0;
-        if (const cudaError_t error = cudaMemGetInfo(&free, &total))
-            return broken(error);
-        limit_ = std::min(default_limit, static_cast<std::int64_t>(free / 2));
-    }
+    if (const cudaError_t error = cudaMemGetInfo(&free, &total))
+        return broken(error);
+    const auto room = static_cast<std::int64_t>(free) / sharers;
+    // Rows are kept in half of a given limit, or in three quarters of what is free beyond the batches.
+    const std::int64_t whole = limit_;
+    limit_ = whole > 0 ? whole / 2 : std::min(default_limit, room / 2);
+    resident_.set_limit(static_cast<std::size_t>(keep_at_most(whole > 0 ? whole / 2 : (room - limit_) / 4 * 3)));
+    if (whole > 0 && resident_.limit() == 0)
+        limit_ = whole;
     cudaError_t error = table_.reserve(table_size(), planned_);
     if (error == cudaErrorMemoryAllocation)
         return {FS_OUT_OF_MEMORY, "The GPU has not even " + mebibytes(static_cast<std::int64_t>(table_size())) +
@@ -75,55 +90,62 @@ Outcome StreamEngine::start()
     return error == cudaSuccess ? Outcome{} : broken(error);
 }
 
-StreamEngine::Plan StreamEngine::plan_for(const fs_block& b)
+StreamEngine::Plan StreamEngine::plan_for(const Work& work, std::int64_t rows) const
 {
+    const fs_block& b = work.block;
+    const auto runs = static_cast<std::int64_t>(work.runs.size());
+    const std::int32_t run_type = b.runs[work.runs.front()].type;
     Plan plan{};
-    plan.type = common_type(b.baseline.type, b.run.type);
+    plan.type = common_type(b.baseline.type, run_type);
     plan.widen_p = b.baseline.type != plan.type;
-    plan.widen_q = b.run.type != plan.type;
+    plan.widen_q = run_type != plan.type;
     plan.pitch_p = row_pitch(b.vocab, b.baseline.type);
-    plan.pitch_q = row_pitch(b.vocab, b.run.type);
+    plan.pitch_q = row_pitch(b.vocab, run_type);
     plan.pitch = row_pitch(b.vocab, plan.type);
-    plan.bytes_per_row = static_cast<std::int64_t>(plan.pitch_p + plan.pitch_q + (plan.widen_p ? plan.pitch : 0) +
-                                                   (plan.widen_q ? plan.pitch : 0) + sizeof(ProbeMetrics) +
-                                                   row_state_size() + sizeof(std::int32_t));
+    const std::size_t a_pair = plan.pitch_q + (plan.widen_q ? plan.pitch : 0) + sizeof(ProbeMetrics) +
+                               row_state_size() + 2 * sizeof(void*) + sizeof(std::int32_t);
+    plan.bytes_per_row = static_cast<std::int64_t>(plan.pitch_p + (plan.widen_p ? plan.pitch : 0)) +
+                         runs * static_cast<std::int64_t>(a_pair);
     const std::int64_t fit = (limit_ - static_cast<std::int64_t>(table_size())) / 2 / plan.bytes_per_row;
-    // A block that would fit whole is still cut in four: then copies and kernels overlap.
-    const std::int64_t quarter = std::max<std::int64_t>((b.rows + 3) / 4, 16);
-    plan.rows = static_cast<std::int32_t>(
-        std::max<std::int64_t>(std::min({fit, quarter, b.rows, static_cast<std::int64_t>(most_rows)}), 0));
+    // What would fit whole is still cut in four: then copies and kernels overlap.
+    const std::int64_t quarter = std::max<std::int64_t>((rows + 3) / 4, 16);
+    const std::int64_t most = std::max<std::int64_t>(most_pairs / runs, 1);
+    plan.rows = static_cast<std::int32_t>(std::max<std::int64_t>(std::min({fit, quarter, rows, most}), 0));
     return plan;
 }
 
-cudaError_t StreamEngine::reserve_slot(Slot& slot, const fs_block& block, const Plan& plan)
+cudaError_t StreamEngine::reserve_slot(Slot& slot, const Work& work, const Plan& plan)
 {
-    const auto rows = static_cast<std::size_t>(plan.rows);
+    const auto rows = static_cast<std::size_t>(plan.rows), pairs = rows * work.runs.size();
+    const std::size_t places = pairs * (2 * sizeof(void*) + sizeof(std::int32_t));
     cudaError_t error = slot.p.reserve(rows * plan.pitch_p, planned_);
     if (error == cudaSuccess)
-        error = slot.q.reserve(rows * plan.pitch_q, planned_);
+        error = slot.q.reserve(pairs * plan.pitch_q, planned_);
     if (error == cudaSuccess && plan.widen_p)
         error = slot.wide_p.reserve(rows * plan.pitch, planned_);
     if (error == cudaSuccess && plan.widen_q)
-        error = slot.wide_q.reserve(rows * plan.pitch, planned_);
-    if (error == cudaSuccess && block.next_ids)
-        error = slot.next.reserve(rows * sizeof(std::int32_t), planned_);
+        error = slot.wide_q.reserve(pairs * plan.pitch, planned_);
     if (error == cudaSuccess)
-        error = slot.out.reserve(rows * sizeof(ProbeMetrics), planned_);
+        error = slot.places.reserve(places, planned_);
     if (error == cudaSuccess)
-        error = slot.state.reserve(rows * row_state_size(), planned_);
+        error = slot.out.reserve(pairs * sizeof(ProbeMetrics), planned_);
     if (error == cudaSuccess)
-        error = slot.host_out.reserve(rows * sizeof(ProbeMetrics));
+        error = slot.state.reserve(pairs * row_state_size(), planned_);
+    if (error == cudaSuccess)
+        error = slot.host_places.reserve(places);
+    if (error == cudaSuccess)
+        error = slot.host_out.reserve(pairs * sizeof(ProbeMetrics));
     return error;
 }
 
 /// Memory for two batches; where the device has not that much, for ever smaller ones.
-Outcome StreamEngine::reserve(const fs_block& block, Plan& plan)
+Outcome StreamEngine::reserve(const Work& work, Plan& plan)
 {
     const std::int32_t wanted = plan.rows;
     while (plan.rows > 0) {
-        cudaError_t error = reserve_slot(slots_[0], block, plan);
+        cudaError_t error = reserve_slot(slots_[0], work, plan);
         if (error == cudaSuccess)
-            error = reserve_slot(slots_[1], block, plan);
+            error = reserve_slot(slots_[1], work, plan);
         if (error == cudaSuccess) {
             if (plan.rows < wanted)
                 notice_ = "The GPU is short of memory: computing in batches of " + std::to_string(plan.rows) +
@@ -133,64 +155,133 @@ Outcome StreamEngine::reserve(const fs_block& block, Plan& plan)
         if (error != cudaErrorMemoryAllocation)
             return broken(error);
         for (Slot& slot : slots_) // what is held for larger batches is in the way of smaller ones
-            for (DeviceMemory* m : {&slot.p, &slot.q, &slot.wide_p, &slot.wide_q, &slot.next, &slot.out, &slot.state})
+            for (DeviceMemory* m : {&slot.p, &slot.q, &slot.wide_p, &slot.wide_q, &slot.places, &slot.out, &slot.state})
                 m->release();
         plan.rows /= 2;
         // The next block asks for no more than what was had.
         limit_ = std::min(limit_, static_cast<std::int64_t>(table_size()) +
                                       2 * plan.bytes_per_row * std::max<std::int64_t>(plan.rows, 1));
     }
-    return {FS_OUT_OF_MEMORY, "The GPU has not enough memory for two pairs of rows of " + std::to_string(block.vocab) +
-                                  " logits (" + mebibytes(2 * plan.bytes_per_row) + " needed, limit " +
-                                  mebibytes(limit_) + ")."};
+    return {FS_OUT_OF_MEMORY, "The GPU has not enough memory for two sets of rows of " +
+                                  std::to_string(work.block.vocab) + " logits (" + mebibytes(2 * plan.bytes_per_row) +
+                                  " needed, limit " + mebibytes(limit_) + ")."};
 }
 
-cudaError_t StreamEngine::send(Slot& slot, const fs_block& b, const Plan& plan)
+/// Brings the rows of a slot from one side to the device and says where each is. Named rows go where they stay, the
+/// others, and those for which there is no place, to `room`, row by row as far as they follow each other in memory.
+cudaError_t StreamEngine::bring(Slot& slot, const fs_block& block, const fs_rows& from, std::size_t pitch,
+                                unsigned char* room, std::int64_t first_batch, const unsigned char** places)
 {
-    const auto rows = static_cast<std::size_t>(slot.rows);
-    const auto copy = [&](void* to, std::size_t pitch, const fs_rows& from) {
-        const auto* first = static_cast<const char*>(from.data) + slot.first * from.stride;
-        const std::size_t width = static_cast<std::size_t>(b.vocab) * type_size(from.type);
-        if (rows == 1) // the stride says nothing then, and may be anything
-            return cudaMemcpyAsync(to, first, width, cudaMemcpyHostToDevice, slot.stream);
-        return cudaMemcpy2DAsync(to, pitch, first, static_cast<std::size_t>(from.stride), width, rows,
-                                 cudaMemcpyHostToDevice, slot.stream);
+    const std::size_t width = static_cast<std::size_t>(block.vocab) * type_size(from.type);
+    const auto source = [&](std::int32_t i) {
+        return static_cast<const unsigned char*>(from.data) + slot.rows[i] * from.stride;
     };
-    cudaError_t error = copy(slot.p.data(), plan.pitch_p, b.baseline);
-    if (error == cudaSuccess)
-        error = copy(slot.q.data(), plan.pitch_q, b.run);
-    if (error == cudaSuccess && b.next_ids)
-        error = cudaMemcpyAsync(slot.next.data(), b.next_ids + slot.first, rows * sizeof(std::int32_t),
-                                cudaMemcpyHostToDevice, slot.stream);
+    const auto copy = [&](unsigned char* to, std::int32_t i, std::int32_t count) {
+        if (count == 1) // the stride says nothing then, and may be anything
+            return cudaMemcpyAsync(to, source(i), width, cudaMemcpyHostToDevice, slot.stream);
+        return cudaMemcpy2DAsync(to, pitch, source(i), static_cast<std::size_t>(from.stride), width,
+                                 static_cast<std::size_t>(count), cudaMemcpyHostToDevice, slot.stream);
+    };
+    cudaError_t error = cudaSuccess;
+    for (std::int32_t i = 0; error == cudaSuccess && i < slot.count;) {
+        unsigned char* kept = nullptr;
+        if (named(block, from)) {
+            const RowName name{from.source, block.keys[slot.rows[i]], from.type, block.vocab};
+            kept = resident_.find(name, batch_);
+            if (!kept && from.data) {
+                kept = resident_.add(name, pitch, batch_, first_batch, planned_);
+                if (kept)
+                    error = copy(kept, i, 1);
+            }
+            if (!kept && !from.data)
+                return cudaErrorInvalidResourceHandle;
+        }
+        if (kept) {
+            places[i++] = kept;
+            continue;
+        }
+        std::int32_t end = i + 1;
+        while (!named(block, from) && end < slot.count && slot.rows[end] == slot.rows[end - 1] + 1)
+            end++;
+        error = copy(room + static_cast<std::size_t>(i) * pitch, i, end - i);
+        for (; i < end; i++)
+            places[i] = room + static_cast<std::size_t>(i) * pitch;
+    }
+    return error;
+}
+
+Outcome StreamEngine::send(Slot& slot, const Work& work, const Plan& plan)
+{
+    const fs_block& b = work.block;
+    const auto rows = static_cast<std::size_t>(slot.count), runs = work.runs.size(), pairs = rows * runs;
+    batch_++;
+    // Places of P, of Q and next ids, per pair; the pairs of a row are neighbours.
+    auto* p = static_cast<const unsigned char**>(slot.host_places.data());
+    auto* q = p + pairs;
+    auto* next = reinterpret_cast<std::int32_t*>(q + pairs);
+    auto* device_p = static_cast<const unsigned char**>(slot.places.data());
+    const auto to_device = [&] {
+        return cudaMemcpyAsync(slot.places.data(), slot.host_places.data(),
+                               pairs * (2 * sizeof(void*) + sizeof(std::int32_t)), cudaMemcpyHostToDevice, slot.stream);
+    };
+    std::vector<const unsigned char*> at(rows);
+    cudaError_t error = bring(slot, b, b.baseline, plan.pitch_p, static_cast<unsigned char*>(slot.p.data()),
+                              work.first_batch, at.data());
+    for (std::size_t i = 0; i < pairs; i++) {
+        p[i] = at[i / runs];
+        next[i] = b.next_ids ? b.next_ids[slot.rows[i / runs]] : -1;
+    }
+    for (std::size_t r = 0; error == cudaSuccess && r < runs; r++) {
+        error =
+            bring(slot, b, b.runs[work.runs[r]], plan.pitch_q,
+                  static_cast<unsigned char*>(slot.q.data()) + r * rows * plan.pitch_q, work.first_batch, at.data());
+        for (std::size_t i = 0; i < rows; i++)
+            q[i * runs + r] = at[i];
+    }
+    if (error == cudaErrorInvalidResourceHandle)
+        return {FS_BAD_ARGUMENT, "The CUDA engine was asked for rows that it does not keep any more."};
+    // Rows of another type are widened from where they are, and the places then say where they were widened to.
+    const auto widen = [&](const unsigned char** of, std::int32_t type, std::size_t step, DeviceMemory& wide) {
+        const std::size_t count = pairs / step;
+        std::vector<const unsigned char*> from(count);
+        for (std::size_t i = 0; i < count; i++)
+            from[i] = of[i * step];
+        cudaError_t e = cudaMemcpyAsync(slot.places.data(), from.data(), count * sizeof(void*), cudaMemcpyHostToDevice,
+                                        slot.stream); // from pageable memory: done when it returns
+        if (e == cudaSuccess)
+            e = widen_rows(device_p, type, wide.data(), static_cast<std::int64_t>(plan.pitch), plan.type, b.vocab,
+                           static_cast<std::int32_t>(count), slot.stream);
+        for (std::size_t i = 0; i < pairs; i++)
+            of[i] = static_cast<const unsigned char*>(wide.data()) + i / step * plan.pitch;
+        return e;
+    };
     if (error == cudaSuccess && plan.widen_p)
-        error = widen_rows(slot.p.data(), static_cast<std::int64_t>(plan.pitch_p), b.baseline.type, slot.wide_p.data(),
-                           static_cast<std::int64_t>(plan.pitch), plan.type, b.vocab, slot.rows, slot.stream);
+        error = widen(p, b.baseline.type, runs, slot.wide_p);
     if (error == cudaSuccess && plan.widen_q)
-        error = widen_rows(slot.q.data(), static_cast<std::int64_t>(plan.pitch_q), b.run.type, slot.wide_q.data(),
-                           static_cast<std::int64_t>(plan.pitch), plan.type, b.vocab, slot.rows, slot.stream);
+        error = widen(q, b.runs[work.runs.front()].type, 1, slot.wide_q);
+    if (error == cudaSuccess)
+        error = to_device();
     if (error != cudaSuccess)
-        return error;
+        return broken(error);
     DeviceBatch batch{};
-    batch.p = plan.widen_p ? slot.wide_p.data() : slot.p.data();
-    batch.q = plan.widen_q ? slot.wide_q.data() : slot.q.data();
-    batch.pitch = static_cast<std::int64_t>(plan.pitch);
+    batch.p = device_p;
+    batch.q = device_p + pairs;
     batch.type = plan.type;
     batch.vocab = b.vocab;
-    batch.rows = slot.rows;
-    batch.runs = 1;
-    batch.next = b.next_ids ? static_cast<const std::int32_t*>(slot.next.data()) : nullptr;
+    batch.rows = static_cast<std::int32_t>(pairs);
+    batch.next = reinterpret_cast<const std::int32_t*>(device_p + 2 * pairs);
     batch.out = static_cast<ProbeMetrics*>(slot.out.data());
     batch.state = slot.state.data();
     error = compute_metrics(batch, table_.data(), MetricSet::Full, slot.stream);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(slot.host_out.data(), slot.out.data(), rows * sizeof(ProbeMetrics),
+        error = cudaMemcpyAsync(slot.host_out.data(), slot.out.data(), pairs * sizeof(ProbeMetrics),
                                 cudaMemcpyDeviceToHost, slot.stream);
-    return error;
+    return error == cudaSuccess ? Outcome{} : broken(error);
 }
 
-Outcome StreamEngine::collect(Slot& slot, ProbeMetrics* out)
+Outcome StreamEngine::collect(Slot& slot, const Work& work)
 {
-    if (slot.rows == 0)
+    if (slot.count == 0)
         return {};
     cudaError_t error = cudaStreamSynchronize(slot.stream);
     if (error == cudaSuccess && planned_.next_batch_fails())
@@ -198,9 +289,10 @@ Outcome StreamEngine::collect(Slot& slot, ProbeMetrics* out)
     if (error != cudaSuccess)
         return broken(error);
     const auto* from = static_cast<const ProbeMetrics*>(slot.host_out.data());
-    for (std::int32_t i = 0; i < slot.rows; i++)
-        std::memcpy(out + slot.first + i, from + i, engine_part);
-    slot.rows = 0;
+    for (std::int32_t i = 0; i < slot.count; i++)
+        for (const std::int32_t run : work.runs)
+            std::memcpy(work.out + run * work.block.rows + slot.rows[i], from++, engine_part);
+    slot.count = 0;
     return {};
 }
 
@@ -209,39 +301,60 @@ void StreamEngine::drain()
 {
     for (Slot& slot : slots_) {
         cudaStreamSynchronize(slot.stream);
-        slot.rows = 0;
+        slot.count = 0;
     }
 }
 
-Outcome StreamEngine::compute(const fs_block& block, ProbeMetrics* out, std::int32_t (*cancelled)(void*), void* context)
+Outcome StreamEngine::compute(const fs_block& block, const std::vector<std::int64_t>& rows, ProbeMetrics* out,
+                              std::int32_t (*cancelled)(void*), void* context)
 {
     if (!broken_.empty())
         return {FS_DEVICE_ERROR, broken_};
-    if (block.vocab < 1 || block.rows < 0 || !known(block.baseline.type) || !known(block.run.type))
-        return {FS_BAD_ARGUMENT, "The CUDA engine was asked for rows it does not know (width " +
-                                     std::to_string(block.vocab) + ", types " + std::to_string(block.baseline.type) +
-                                     " and " + std::to_string(block.run.type) + ")."};
-    if (block.rows == 0)
-        return {};
-    Plan plan = plan_for(block);
-    Outcome outcome = reserve(block, plan);
+    if (const cudaError_t error = cudaSetDevice(device_))
+        return broken(error);
+    const std::int64_t first_batch = batch_ + 1;
+    const auto hold = [&](const fs_rows& side) { // what is there and will be used does not give way to what comes
+        if (named(block, side))
+            for (const std::int64_t row : rows)
+                resident_.find({side.source, block.keys[row], side.type, block.vocab}, first_batch);
+    };
+    hold(block.baseline);
+    for (std::int32_t r = 0; r < block.count; r++)
+        hold(block.runs[r]);
+    Outcome outcome;
+    for (std::int32_t type = type_bf16; outcome.ok() && type <= type_f64; type++) {
+        Work work{block, {}, out, first_batch};
+        for (std::int32_t r = 0; r < block.count; r++)
+            if (block.runs[r].type == type)
+                work.runs.push_back(r);
+        if (!work.runs.empty() && !rows.empty())
+            outcome = compute_alike(work, rows, cancelled, context);
+    }
+    return outcome;
+}
+
+Outcome StreamEngine::compute_alike(const Work& work, const std::vector<std::int64_t>& rows,
+                                    std::int32_t (*cancelled)(void*), void* context)
+{
+    const auto count = static_cast<std::int64_t>(rows.size());
+    Plan plan = plan_for(work, count);
+    Outcome outcome = reserve(work, plan);
     int turn = 0;
-    for (std::int64_t first = 0; outcome.ok() && first < block.rows; first += plan.rows, turn ^= 1) {
+    for (std::int64_t first = 0; outcome.ok() && first < count; first += plan.rows, turn ^= 1) {
         Slot& slot = slots_[turn];
-        outcome = collect(slot, out); // the batch before the last; the last one is computed meanwhile
+        outcome = collect(slot, work); // the batch before the last; the last one is computed meanwhile
         if (!outcome.ok())
             break;
         if (cancelled && cancelled(context)) {
             outcome = {FS_CANCELLED, "Stopped."};
             break;
         }
-        slot.first = first;
-        slot.rows = static_cast<std::int32_t>(std::min<std::int64_t>(plan.rows, block.rows - first));
-        if (const cudaError_t error = send(slot, block, plan))
-            outcome = broken(error);
+        slot.rows = rows.data() + first;
+        slot.count = static_cast<std::int32_t>(std::min<std::int64_t>(plan.rows, count - first));
+        outcome = send(slot, work, plan);
     }
     for (int i = 0; outcome.ok() && i < 2; i++, turn ^= 1)
-        outcome = collect(slots_[turn], out);
+        outcome = collect(slots_[turn], work);
     if (!outcome.ok())
         drain();
     return outcome;

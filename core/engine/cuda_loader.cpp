@@ -3,12 +3,14 @@
 #include "core/engine/engine.h"
 #include "core/engine/plugin_abi.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <utility>
+#include <vector>
 
 namespace flipscope {
 
@@ -21,6 +23,7 @@ constexpr const char* module_name = "libflipscope_cuda.so";
 struct CudaModule {
     fs_engine_open_fn* open = nullptr;
     fs_engine_compute_fn* compute = nullptr;
+    fs_engine_holds_fn* holds = nullptr;
     fs_engine_host_alloc_fn* host_alloc = nullptr;
     fs_engine_host_free_fn* host_free = nullptr;
     fs_engine_notice_fn* notice = nullptr;
@@ -81,7 +84,7 @@ Result<CudaModule> load_module()
         function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
         return function != nullptr;
     };
-    if (!get(m.open, "fs_engine_open") || !get(m.compute, "fs_engine_compute") ||
+    if (!get(m.open, "fs_engine_open") || !get(m.compute, "fs_engine_compute") || !get(m.holds, "fs_engine_holds") ||
         !get(m.host_alloc, "fs_engine_host_alloc") || !get(m.host_free, "fs_engine_host_free") ||
         !get(m.notice, "fs_engine_notice") || !get(m.close, "fs_engine_close")) {
         dlclose(library);
@@ -129,8 +132,9 @@ class CudaEngine final : public Engine {
 public:
     CudaEngine(const CudaModule& module, fs_engine* engine, const fs_device_info& info)
         : module_(module), engine_(engine),
-          detail_(fmt::format("{}, driver for CUDA {}.{}", info.name, info.driver_version / 1000,
-                              info.driver_version % 1000 / 10))
+          detail_(fmt::format("{}{}, driver for CUDA {}.{}",
+                              info.device_count > 1 ? fmt::format("{} x ", info.device_count) : "", info.name,
+                              info.driver_version / 1000, info.driver_version % 1000 / 10))
     {
     }
     ~CudaEngine() override { module_.close(engine_); }
@@ -142,10 +146,26 @@ public:
 
     Result<void> compute(const PairBlock& block, std::span<ProbeMetrics> out, std::stop_token stop) override
     {
-        if (std::cmp_less(out.size(), block.rows))
-            return fail(ErrorKind::Usage, "{} results do not fit into room for {}.", block.rows, out.size());
-        const auto rows = [](const RowView& v) { return fs_rows{v.data, static_cast<std::int32_t>(v.type), v.stride}; };
-        const fs_block plain{rows(block.baseline), rows(block.run), block.rows, block.vocab, block.next_ids};
+        return compute_runs(
+            {block.baseline, {&block.run, 1}, block.rows, block.vocab, block.next_ids, block.keys, block.wanted}, out,
+            std::move(stop));
+    }
+
+    Result<void> compute_runs(const RunsBlock& block, std::span<ProbeMetrics> out, std::stop_token stop) override
+    {
+        if (out.size() / std::max<std::size_t>(static_cast<std::size_t>(block.rows), 1) < block.runs.size())
+            return fail(ErrorKind::Usage, "{} results do not fit into room for {}.",
+                        static_cast<std::size_t>(block.rows) * block.runs.size(), out.size());
+        const auto rows = [](const RowView& v) {
+            return fs_rows{v.data, static_cast<std::int32_t>(v.type), v.stride, v.source};
+        };
+        std::vector<fs_rows> runs;
+        runs.reserve(block.runs.size());
+        for (const RowView& run : block.runs)
+            runs.push_back(rows(run));
+        const fs_block plain{
+            rows(block.baseline), runs.data(), static_cast<std::int32_t>(runs.size()), block.rows, block.vocab,
+            block.next_ids,       block.keys};
         std::array<char, 512> error{};
         const std::int32_t status =
             module_.compute(engine_, &plain, out.data(), stop_requested, &stop, error.data(), error.size());
@@ -155,6 +175,12 @@ public:
         if (status == FS_CANCELLED)
             return cancelled();
         return tl::unexpected(Error{kind_of(status), error.data()});
+    }
+
+    bool holds(const RowView& view, std::int32_t vocab, std::span<const std::int64_t> keys) const override
+    {
+        return module_.holds(engine_, view.source, static_cast<std::int32_t>(view.type), vocab, keys.data(),
+                             static_cast<std::int64_t>(keys.size())) != 0;
     }
 
     Result<std::unique_ptr<HostBuffer>> allocate(std::size_t bytes) override

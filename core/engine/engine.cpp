@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/engine.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -24,6 +25,25 @@ Result<std::unique_ptr<HostBuffer>> Engine::allocate(std::size_t bytes)
     if (!memory)
         return fail(ErrorKind::OutOfMemory, "There is not enough memory for a buffer of {} MB.", bytes / 1'000'000);
     return std::make_unique<AlignedBuffer>(memory, bytes);
+}
+
+Result<void> Engine::compute_runs(const RunsBlock& block, std::span<ProbeMetrics> out, std::stop_token stop)
+{
+    const auto rows = static_cast<std::size_t>(block.rows);
+    if (out.size() / std::max<std::size_t>(rows, 1) < block.runs.size())
+        return fail(ErrorKind::Usage, "{} results do not fit into room for {}.", rows * block.runs.size(), out.size());
+    for (std::size_t r = 0; r < block.runs.size(); ++r) {
+        const PairBlock pair{block.baseline, block.runs[r], block.rows,  block.vocab,
+                             block.next_ids, block.keys,    block.wanted};
+        if (auto done = compute(pair, out.subspan(r * rows, rows), stop); !done)
+            return done;
+    }
+    return {};
+}
+
+bool Engine::holds(const RowView& /*view*/, std::int32_t /*vocab*/, std::span<const std::int64_t> /*keys*/) const
+{
+    return false;
 }
 
 Result<EngineChoice> parse_engine(std::string_view name)

@@ -28,7 +28,8 @@ enum class MetricSet : std::int32_t {
 struct RowView {
     const std::byte* data = nullptr;
     LogitType type = LogitType::BF16;
-    std::int64_t stride = 0; ///< bytes from row to row
+    std::int64_t stride = 0;  ///< bytes from row to row
+    std::uint64_t source = 0; ///< names the rows' origin where an engine may keep them between calls; 0 = it may not
 };
 
 /// Rows of the same probes in both traces: row i of `baseline` and of `run` answer the same position.
@@ -37,6 +38,18 @@ struct PairBlock {
     std::int64_t rows = 0;
     std::int32_t vocab = 0;                 ///< ids 0 .. vocab-1 are compared; rows may be wider (padding)
     const std::int32_t* next_ids = nullptr; ///< per row the history's next token, -1 = none; null = none at all
+    const std::int64_t* keys = nullptr; ///< per row its name within a source, alike in all sources (the position, say)
+    MetricSet wanted = MetricSet::Full;
+};
+
+/// The same with several runs: row i of `baseline` and of each run answer the same position.
+struct RunsBlock {
+    RowView baseline;
+    std::span<const RowView> runs;
+    std::int64_t rows = 0;
+    std::int32_t vocab = 0;
+    const std::int32_t* next_ids = nullptr;
+    const std::int64_t* keys = nullptr;
     MetricSet wanted = MetricSet::Full;
 };
 
@@ -70,6 +83,15 @@ public:
     /// thread of its own, with the same numbers. 0 = it cannot; then there are no workers.
     virtual int workers() const { return 0; }
     virtual std::unique_ptr<Engine> worker() const { return nullptr; }
+
+    /// The same for several runs against one baseline, whose rows then are read once: out[r * block.rows + i] is row i
+    /// of run r. The numbers are those of compute(), bit for bit. An engine that knows no better takes run after run.
+    virtual Result<void> compute_runs(const RunsBlock& block, std::span<ProbeMetrics> out, std::stop_token stop);
+
+    /// Whether the engine still has all these rows of `view.source` from earlier calls, cut to `vocab` ids. Until its
+    /// next call, `data` of a view of them may then be null: nothing needs to be read, and other pairs, baselines and
+    /// directions of the same rows cost what the device takes to compute them.
+    virtual bool holds(const RowView& view, std::int32_t vocab, std::span<const std::int64_t> keys) const;
 
     /// A buffer for rows to be computed; must not outlive the engine.
     virtual Result<std::unique_ptr<HostBuffer>> allocate(std::size_t bytes);

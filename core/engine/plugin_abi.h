@@ -12,7 +12,7 @@
 
 extern "C" {
 
-#define FLIPSCOPE_ENGINE_ABI 1
+#define FLIPSCOPE_ENGINE_ABI 2
 
 /// Return codes of the module's functions. Every failure also writes one sentence into `error`.
 enum fs_status {
@@ -25,16 +25,21 @@ enum fs_status {
 };
 
 struct fs_rows {
-    const void* data;
+    const void* data;  ///< may be null where fs_engine_holds said that the rows are kept
     std::int32_t type; ///< flipscope::LogitType
     std::int64_t stride;
+    std::uint64_t source; ///< names where the rows are from, so that they may be kept for later blocks; 0: they may not
 };
 
+/// Rows of the same probes in a baseline and in `count` runs. Results: out[run * rows + row].
 struct fs_block {
-    fs_rows baseline, run;
+    fs_rows baseline;
+    const fs_rows* runs;
+    std::int32_t count;
     std::int64_t rows;
     std::int32_t vocab;
-    const std::int32_t* next_ids; ///< may be null
+    const std::int32_t* next_ids; ///< per row; may be null
+    const std::int64_t* keys;     ///< per row: names it within its source, alike in all; null: no row is kept
 };
 
 struct fs_device_info {
@@ -48,14 +53,18 @@ struct fs_engine;
 
 /// FLIPSCOPE_ENGINE_ABI of the module.
 using fs_engine_abi_fn = std::int32_t();
-/// Opens device 0 (CUDA_VISIBLE_DEVICES applies). `memory_limit` bytes of device memory at most, 0 = choose.
-/// `info` is filled as far as known, also on failure.
+/// Opens all devices there are (CUDA_VISIBLE_DEVICES applies); they share the probes of a block. `memory_limit` bytes
+/// of memory on each at most, rows that are kept included; 0 = choose. FLIPSCOPE_CUDA_SPLIT=n in the environment works
+/// as if there were n devices. `info` is filled as far as known, also on failure.
 using fs_engine_open_fn = std::int32_t(std::int64_t memory_limit, fs_engine** engine, fs_device_info* info, char* error,
                                        std::size_t error_size);
-/// `cancelled(context)` is asked between batches; may be null.
+/// `cancelled(context)` is asked between batches, by several threads where there are several devices; may be null.
 using fs_engine_compute_fn = std::int32_t(fs_engine* engine, const fs_block* block, flipscope::ProbeMetrics* out,
                                           std::int32_t (*cancelled)(void*), void* context, char* error,
                                           std::size_t error_size);
+/// 1 where all these rows of a source are kept, in this width and type, until the next fs_engine_compute.
+using fs_engine_holds_fn = std::int32_t(fs_engine* engine, std::uint64_t source, std::int32_t type, std::int32_t vocab,
+                                        const std::int64_t* keys, std::int64_t rows);
 /// Page-locked host memory, or null.
 using fs_engine_host_alloc_fn = void*(fs_engine* engine, std::size_t bytes);
 using fs_engine_host_free_fn = void(fs_engine* engine, void* memory);

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // Checks the CUDA module on a device against 80-bit arithmetic, over types, widths and distributions; then its
-// behaviour: numbers independent of batches, bounded memory, planted failures, cancelling.
+// behaviour: numbers independent of batches, bounded memory, planted failures, cancelling; then check_sessions.cpp.
 //   check_cuda MODULE.so [small|tiny]    `small` is meant for compute-sanitizer's memcheck, `tiny` for its racecheck
 // Exit 0 all right, 1 something is wrong, 77 no device (the reason is printed).
 
-#include "core/engine/plugin_abi.h"
-#include "tests/gpu/oracle.h"
+#include "tests/gpu/checking.h"
 #include "tests/gpu/patterns.h"
 
 #include <algorithm>
@@ -21,65 +20,9 @@
 #include <thread>
 #include <vector>
 
-using flipscope::ProbeMetrics;
+using namespace checking;
 
 namespace {
-
-struct Module {
-    fs_engine_open_fn* open;
-    fs_engine_compute_fn* compute;
-    fs_engine_notice_fn* notice;
-    fs_engine_close_fn* close;
-} module;
-
-int failures = 0;
-long long checks = 0;
-
-void report(bool ok, const std::string& what)
-{
-    checks++;
-    if (ok)
-        return;
-    if (++failures <= 60)
-        std::printf("WRONG %s\n", what.c_str());
-}
-
-struct Opened {
-    fs_engine* engine = nullptr;
-    fs_device_info info{};
-    int status = 0;
-    char error[512] = "";
-    explicit Opened(std::int64_t limit) { status = module.open(limit, &engine, &info, error, sizeof error); }
-    ~Opened()
-    {
-        if (engine)
-            module.close(engine);
-    }
-    Opened(const Opened&) = delete;
-    Opened& operator=(const Opened&) = delete;
-    std::string notice()
-    {
-        char text[512] = "";
-        module.notice(engine, text, sizeof text);
-        return text;
-    }
-};
-
-/// Rows as a file may hold them: on the type's border and no other, wider than the vocabulary.
-struct Rows {
-    std::vector<unsigned char> memory;
-    std::int64_t stride;
-    std::size_t offset;
-    Rows(oracle::Type type, int vocab, int rows)
-        : stride(static_cast<std::int64_t>(oracle::size_of(type)) * (vocab + 3)), offset(oracle::size_of(type))
-    {
-        memory.resize(static_cast<std::size_t>(stride) * static_cast<std::size_t>(rows) + offset);
-    }
-    unsigned char* row(int i)
-    {
-        return memory.data() + offset + static_cast<std::size_t>(i) * static_cast<std::size_t>(stride);
-    }
-};
 
 struct Worst {
     double kl = 0, js = 0, rest = 0; ///< kl, js: relative error; rest: share of what is allowed
@@ -145,16 +88,6 @@ void compare(const ProbeMetrics& got, const ProbeMetrics& want, double scale, co
     exact(got.tied, want.tied, "tied");
 }
 
-bool same_bits(const ProbeMetrics& a, const ProbeMetrics& b)
-{
-    return std::memcmp(&a, &b, offsetof(ProbeMetrics, flip_top1)) == 0;
-}
-
-fs_block block_of(Rows& p, oracle::Type tp, Rows& q, oracle::Type tq, int rows, int vocab, const std::vector<int>& next)
-{
-    return {{p.row(0), tp, p.stride}, {q.row(0), tq, q.stride}, rows, vocab, next.data()};
-}
-
 template <class F>
 void in_parallel(int n, F f)
 {
@@ -201,7 +134,8 @@ void check_cell(fs_engine* engine, fs_engine* tight, oracle::Type tp, oracle::Ty
             std::memcpy(q.row(i), all_q.row(k), oracle::size_of(tq) * static_cast<std::size_t>(vocab));
             next[i] = k % 5 == 4 ? -1 : k * 7919 % vocab;
         }
-        const fs_block block = block_of(p, tp, q, tq, rows, vocab, next);
+        const Pair pair(p.view(), q.view(), rows, vocab, next.data());
+        const fs_block& block = pair.block;
         char error[512] = "";
         std::memset(got.data(), 0xee, got.size() * sizeof(ProbeMetrics)); // what is not written shows
         int status = module.compute(engine, &block, got.data(), nullptr, nullptr, error, sizeof error);
@@ -231,7 +165,8 @@ void check_failures()
     for (int i = 0; i < rows; i++)
         patterns::fill(0, vocab, p.row(i), t, q.row(i), t);
     const std::vector<int> next(rows, 1);
-    const fs_block block = block_of(p, t, q, t, rows, vocab, next);
+    const Pair pair(p.view(), q.view(), rows, vocab, next.data());
+    const fs_block& block = pair.block;
     std::vector<ProbeMetrics> right(rows), out(rows);
     char error[512] = "";
     {
@@ -290,7 +225,9 @@ void check_failures()
         report(module.compute(e.engine, &bad, out.data(), nullptr, nullptr, error, sizeof error) == FS_BAD_ARGUMENT,
                "a width of 0 is taken");
         bad = block;
-        bad.run.type = 9;
+        fs_rows unknown = pair.run;
+        unknown.type = 9;
+        bad.runs = &unknown;
         report(module.compute(e.engine, &bad, out.data(), nullptr, nullptr, error, sizeof error) == FS_BAD_ARGUMENT,
                "type 9 is taken");
     }
@@ -304,11 +241,11 @@ void check_bounded_memory()
     Rows one(oracle::bf16, vocab, 1), other(oracle::bf16, vocab, 1);
     patterns::fill(0, vocab, one.row(0), oracle::bf16, other.row(0), oracle::bf16);
     Opened e(limit);
-    // Stride 0: all rows are the same memory. A repeat of one row must give one number.
-    const fs_block block{{one.row(0), oracle::bf16, 0}, {other.row(0), oracle::bf16, 0}, 1, vocab, nullptr};
+    // A repeat of one row must give one number.
+    const Pair single(one.view(), other.view(), 1, vocab, nullptr);
     std::vector<ProbeMetrics> out(1);
     char error[512] = "";
-    module.compute(e.engine, &block, out.data(), nullptr, nullptr, error, sizeof error);
+    module.compute(e.engine, &single.block, out.data(), nullptr, nullptr, error, sizeof error);
     Rows p(oracle::bf16, vocab, rows), q(oracle::bf16, vocab, rows);
     for (int i = 0; i < rows; i++) {
         std::memcpy(p.row(i), one.row(0), 2 * static_cast<std::size_t>(vocab));
@@ -316,7 +253,8 @@ void check_bounded_memory()
     }
     const std::vector<int> next(rows, -1);
     std::vector<ProbeMetrics> many(rows);
-    const fs_block big = block_of(p, oracle::bf16, q, oracle::bf16, rows, vocab, next);
+    const Pair pair(p.view(), q.view(), rows, vocab, next.data());
+    const fs_block& big = pair.block;
     const std::int64_t before = e.info.free_memory;
     report(module.compute(e.engine, &big, many.data(), nullptr, nullptr, error, sizeof error) == FS_OK, error);
     Opened probe(limit); // says how much is free now
@@ -344,6 +282,7 @@ int main(int argc, char** argv)
     }
     module.open = reinterpret_cast<fs_engine_open_fn*>(dlsym(library, "fs_engine_open"));
     module.compute = reinterpret_cast<fs_engine_compute_fn*>(dlsym(library, "fs_engine_compute"));
+    module.holds = reinterpret_cast<fs_engine_holds_fn*>(dlsym(library, "fs_engine_holds"));
     module.notice = reinterpret_cast<fs_engine_notice_fn*>(dlsym(library, "fs_engine_notice"));
     module.close = reinterpret_cast<fs_engine_close_fn*>(dlsym(library, "fs_engine_close"));
 
@@ -389,6 +328,8 @@ int main(int argc, char** argv)
     }
     if (!tiny)
         check_failures();
+    if (!tiny)
+        check_sessions();
     if (!small && !tiny)
         check_bounded_memory();
     std::printf("%lld checks, %d wrong\n", checks, failures);

@@ -29,12 +29,13 @@ class ProbeMetrics(ctypes.Structure):
 
 
 class Rows(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int32), ("stride", ctypes.c_int64)]
+    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int32), ("stride", ctypes.c_int64),
+                ("source", ctypes.c_uint64)]
 
 
 class Block(ctypes.Structure):
-    _fields_ = [("baseline", Rows), ("run", Rows), ("rows", ctypes.c_int64), ("vocab", ctypes.c_int32),
-                ("next_ids", ctypes.c_void_p)]
+    _fields_ = [("baseline", Rows), ("runs", ctypes.POINTER(Rows)), ("count", ctypes.c_int32), ("rows", ctypes.c_int64),
+                ("vocab", ctypes.c_int32), ("next_ids", ctypes.c_void_p), ("keys", ctypes.c_void_p)]
 
 
 def read(path):
@@ -70,8 +71,9 @@ def main():
         p, q = np.ascontiguousarray(lb[ib]), np.ascontiguousarray(lr[ir])
         vocab = p.shape[1]
         following = np.array([ids[t + 1] if t + 1 < len(ids) else -1 for t in common], dtype=np.int32)
-        block = Block(Rows(p.ctypes.data, tb, p.strides[0]), Rows(q.ctypes.data, tr, q.strides[0]), len(common), vocab,
-                      following.ctypes.data)
+        run_rows = Rows(q.ctypes.data, tr, q.strides[0], 0)
+        block = Block(Rows(p.ctypes.data, tb, p.strides[0], 0), ctypes.pointer(run_rows), 1, len(common), vocab,
+                      following.ctypes.data, None)
         out = (ProbeMetrics * len(common))()
         status = module.fs_engine_compute(engine, ctypes.byref(block), out, None, None, error, ctypes.c_size_t(512))
         if status:

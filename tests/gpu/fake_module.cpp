@@ -27,6 +27,11 @@ FAKE std::int32_t fs_engine_compute(fs_engine*, const fs_block*, flipscope::Prob
 {
     return FS_DEVICE_ERROR;
 }
+FAKE std::int32_t fs_engine_holds(fs_engine*, std::uint64_t, std::int32_t, std::int32_t, const std::int64_t*,
+                                  std::int64_t)
+{
+    return 0;
+}
 FAKE void* fs_engine_host_alloc(fs_engine*, std::size_t)
 {
     return nullptr;
