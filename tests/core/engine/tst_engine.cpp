@@ -486,6 +486,29 @@ private slots:
             }
     }
 
+    void several_runs_are_as_each_alone()
+    {
+        Pairs pairs(LogitType::BF16, LogitType::BF16, 1000, 6, 0.1),
+            other(LogitType::BF16, LogitType::F32, 1000, 6, 0.3);
+        const std::vector<RowView> runs{pairs.q.view(), other.q.view(), pairs.p.view()};
+        for (const auto& engine : engines()) {
+            const RunsBlock block{pairs.p.view(), runs, 6, 1000, pairs.next.data()};
+            std::vector<ProbeMetrics> all(18), one(6);
+            QVERIFY(engine->compute_runs(block, all, {}));
+            for (std::size_t r = 0; r < runs.size(); ++r) {
+                QVERIFY(engine->compute({pairs.p.view(), runs[r], 6, 1000, pairs.next.data()}, one, {}));
+                for (std::size_t i = 0; i < one.size(); ++i)
+                    QVERIFY(same_bits(all[6 * r + i], one[i]));
+            }
+            all.pop_back();
+            const auto refused = engine->compute_runs(block, all, {});
+            QVERIFY(!refused);
+            QVERIFY(refused.error().message == "18 results do not fit into room for 17.");
+            const std::vector<std::int64_t> keys{31, 63};
+            QVERIFY(!engine->holds(pairs.p.view(), 1000, keys));
+        }
+    }
+
     void a_row_does_not_depend_on_where_it_lies()
     {
         // The same row at every offset from a cache line.
