@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 
 namespace flipscope {
 
@@ -48,25 +49,8 @@ void tell_stages(const std::string& file, const MetricsTable& table)
     };
     line("reading", t.reading, fmt::format(" ({} thread{})", t.readers, t.readers == 1 ? "" : "s"));
     line("computing", t.computing, fmt::format(" ({}: {})", table.engine, table.engine_detail));
-    line("together", t.seconds, fmt::format(", bound by {}", t.bound()));
-}
-
-/// Fills `run`, whose trace is there, as far as it comes.
-Result<void> compute_run(const TracePtr& baseline, Engine& engine, const CompareOptions& options, const Job& job,
-                         ComparedRun& run)
-{
-    if (auto ok = check_windows_of(*run.trace, options.window); !ok)
-        return ok;
-    ComputeOptions how;
-    how.use_cache = !options.no_cache;
-    how.threads = options.threads;
-    auto table = compute_table(baseline, run.trace, engine, how, job);
-    if (!table)
-        return tl::unexpected(table.error());
-    run.table = *table;
-    if (options.verbose)
-        tell_stages(run.trace->path.string(), **table);
-    return {};
+    line("together", t.seconds,
+         fmt::format(", bound by {}{}", t.bound(), t.runs > 1 ? fmt::format(", {} runs at once", t.runs) : ""));
 }
 
 } // namespace
@@ -189,6 +173,60 @@ void add_window_option(CLI::App& command, CompareOptions& options)
         ->type_name("TOKENS");
 }
 
+namespace {
+
+/// A file named as a run, or one of the runs that a summary brings.
+struct Input {
+    std::string file;
+    TracePtr trace;             ///< null where it cannot be opened
+    std::optional<Error> error; ///< why it is not compared
+};
+
+/// Computes what can be compared and takes all into `result`. An error where it was stopped.
+Result<void> compute_inputs(const std::vector<Input>& inputs, Engine& engine, const CompareOptions& options,
+                            const Job& job, Compared& result)
+{
+    std::vector<TracePtr> traces;
+    for (const Input& input : inputs)
+        if (!input.error)
+            traces.push_back(input.trace);
+    ComputeOptions how;
+    how.use_cache = !options.no_cache;
+    how.threads = options.threads;
+    how.keep_rows = false; // nothing is compared after this
+    const auto tables = compute_tables(result.baseline, traces, engine, how, job);
+    std::vector<std::string> names;
+    auto next = tables.begin();
+    for (const Input& input : inputs) {
+        std::optional<Error> error = input.error;
+        ComparedRun run;
+        run.trace = input.trace;
+        if (!error) {
+            const Result<TablePtr>& table = *next++;
+            if (table)
+                run.table = *table;
+            else
+                error = table.error();
+        }
+        if (error && error->kind == ErrorKind::Cancelled)
+            return tl::unexpected(*error);
+        if (error) {
+            run.problem = error->message;
+            result.problems.push_back({error->kind, naming_file(input.file, *error)});
+            complain(result.problems.back().message);
+        } else if (options.verbose)
+            tell_stages(run.trace->path.string(), *run.table);
+        if (!run.trace)
+            continue;
+        run.name = distinct_name(run.trace->run_name, names);
+        names.push_back(run.name);
+        result.runs.push_back(std::move(run));
+    }
+    return {};
+}
+
+} // namespace
+
 Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
 {
     const auto choice = parse_engine(options.engine);
@@ -215,35 +253,23 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     if (options.runs.empty() && result.baseline->others.empty())
         return fail(ErrorKind::Usage, "{} is no summary with runs in it: name the runs to compare with it.",
                     options.baseline);
-    std::vector<std::string> names;
-    const auto problem = [&](const std::string& file, const Error& error) {
-        result.problems.push_back({error.kind, naming_file(file, error)});
-        complain(result.problems.back().message);
-    };
-    const auto compare = [&](const TracePtr& trace, const std::string& file) -> Result<void> {
-        ComparedRun run;
-        run.trace = trace;
-        if (const auto computed = compute_run(result.baseline, engine, options, job, run); !computed) {
-            if (computed.error().kind == ErrorKind::Cancelled)
-                return computed;
-            run.problem = computed.error().message;
-            problem(file, computed.error());
-        }
-        run.name = distinct_name(trace->run_name, names);
-        names.push_back(run.name);
-        result.runs.push_back(std::move(run));
-        return {};
+    // Opened one after the other, and compared all at once: an engine may read the baseline once for all of them.
+    std::vector<Input> inputs;
+    const auto add = [&](const std::string& file, Result<TracePtr> trace) {
+        if (trace)
+            if (auto ok = check_windows_of(**trace, options.window); !ok)
+                return inputs.push_back({file, *trace, ok.error()});
+        inputs.push_back({file, trace.value_or(nullptr), trace ? std::nullopt : std::optional(trace.error())});
     };
     if (options.runs.empty())
         for (const TracePtr& trace : result.baseline->others)
-            if (auto ok = compare(trace, options.baseline); !ok)
-                return tl::unexpected(ok.error());
+            add(options.baseline, trace);
     for (const std::string& file : options.runs) {
         if (is_kld_log(file)) {
             if (auto log = open_kld_log(file))
                 result.logs.push_back(std::move(*log));
             else
-                problem(file, log.error());
+                add(file, tl::unexpected(log.error()));
             continue;
         }
         const auto began = Clock::now();
@@ -253,16 +279,17 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
         if (!trace) {
             if (trace.error().kind == ErrorKind::Cancelled)
                 return tl::unexpected(trace.error());
-            problem(file, trace.error());
+            add(file, tl::unexpected(trace.error()));
             continue;
         }
         // A summary stands for its runs.
         const std::vector<TracePtr> traces =
             (*trace)->others.empty() ? std::vector<TracePtr>{*trace} : (*trace)->others;
         for (const TracePtr& one : traces)
-            if (auto ok = compare(one, file); !ok)
-                return tl::unexpected(ok.error());
+            add(file, one);
     }
+    if (auto ok = compute_inputs(inputs, engine, options, job, result); !ok)
+        return tl::unexpected(ok.error());
     return result;
 }
 

@@ -6,12 +6,17 @@
 #include "core/base/job.h"
 #include "core/engine/engine.h"
 
+#include <span>
+#include <vector>
+
 namespace flipscope {
 
 struct ComputeOptions {
     bool use_cache = true; ///< false: neither read nor write the cache (also FLIPSCOPE_NO_CACHE=1)
     bool refresh = false;  ///< recompute even when cached, compare with what was cached, and write the new table
-    int threads = 0;       ///< of the CPU engine that goes on where `engine` fails; 0 = one for each core
+    bool keep_rows =
+        true;        ///< rows may stay with an engine that keeps some, for further pairs; not where `refresh` is set
+    int threads = 0; ///< of the CPU engine that goes on where `engine` fails; 0 = one for each core
 };
 
 /// The table of one pair: aligns, takes it from the cache, or streams the rows through `engine` with bounded memory.
@@ -19,5 +24,10 @@ struct ComputeOptions {
 /// When the engine fails midway (ErrorKind::Device, OutOfMemory) the rest is computed on the CPU, and it is said.
 Result<TablePtr> compute_table(const TracePtr& baseline, const TracePtr& run, Engine& engine,
                                const ComputeOptions& options = {}, const Job& job = {});
+
+/// The tables of several runs, or why there is none, in their order; each is what compute_table() gives. An engine that
+/// wants large blocks reads the baseline's rows once for all of them.
+std::vector<Result<TablePtr>> compute_tables(const TracePtr& baseline, std::span<const TracePtr> runs, Engine& engine,
+                                             const ComputeOptions& options = {}, const Job& job = {});
 
 } // namespace flipscope

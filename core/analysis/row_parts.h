@@ -27,7 +27,7 @@ constexpr std::int64_t piece_bytes = 1 << 20; ///< read at once: still in the ca
 /// Bytes of so many rows, up to where vector loads like the next thing to begin.
 std::size_t aligned(std::int64_t bytes);
 
-/// One of the two traces: where its rows come from and which are wanted.
+/// One of the traces: where its rows come from and which are wanted.
 struct Side {
     const RowSource& source;
     std::int64_t MatchedProbe::*row;
@@ -45,8 +45,6 @@ std::array<Side, 2> sides_of(const RowPairs& rows);
 /// Starts `count` threads, fewer where the system gives no more, an error where it gives none.
 Result<std::vector<std::jthread>> start_threads(int count, const std::function<void()>& work);
 
-Result<StreamTimes> stream_blocks(const RowPairs& rows, Engine& engine, RowHashes& hashes, const std::stop_token& stop,
-                                  const RowUse& use);
 Result<StreamTimes> stream_to_workers(const RowPairs& rows, Engine& engine, RowHashes& hashes,
                                       const std::stop_token& stop, const RowUse& use);
 

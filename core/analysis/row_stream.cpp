@@ -80,13 +80,29 @@ int reading_threads()
     return static_cast<int>(std::clamp(std::thread::hardware_concurrency() / 2, 1U, 8U));
 }
 
+namespace {
+
+/// A pair as the only run of its baseline.
+Result<StreamTimes> stream_blocks(const RowPairs& rows, Engine& engine, RowHashes& hashes, const std::stop_token& stop,
+                                  const RowUse& use)
+{
+    const RowsOfRuns one{{rows.baseline, rows.pairs}, {{rows.run, rows.pairs}}};
+    const auto compute = [&](const BlockOfRuns& b) {
+        return use.compute({b.first, b.rows, b.baseline, b.runs.front()}, engine);
+    };
+    RowHashes* const its = &hashes;
+    return stream_runs(one, engine, {&its, 1}, stop, {compute, use.progress});
+}
+
+} // namespace
+
 Result<StreamTimes> stream_rows(const RowPairs& rows, Engine& engine, RowHashes& hashes, const std::stop_token& stop,
                                 const RowUse& use)
 {
     if (rows.pairs.empty())
         return StreamTimes{};
     auto done = engine.workers() > 0 ? streaming::stream_to_workers(rows, engine, hashes, stop, use)
-                                     : streaming::stream_blocks(rows, engine, hashes, stop, use);
+                                     : stream_blocks(rows, engine, hashes, stop, use);
     if (stop.stop_requested())
         return cancelled();
     return done;

@@ -12,8 +12,11 @@
 #include <functional>
 #include <span>
 #include <stop_token>
+#include <vector>
 
 namespace flipscope {
+
+class KnownRows;
 
 /// Hashes over everything read, one for each side: of the hashes of all rows, in the order of the probes. No cutting
 /// into blocks shows in them, and rows can be hashed by many threads at once.
@@ -56,6 +59,45 @@ struct RowUse {
 /// ErrorKind::Cancelled; the first error of reading or computing ends it.
 Result<StreamTimes> stream_rows(const RowPairs& rows, Engine& engine, RowHashes& hashes, const std::stop_token& stop,
                                 const RowUse& use);
+
+/// One trace's part in what is read together: its row of probe i is number pairs[i].baseline_row or, of a run,
+/// pairs[i].run_row.
+struct RowSide {
+    const RowSource& source;
+    std::span<const MatchedProbe> pairs;
+    KnownRows* known = nullptr; ///< for an engine that keeps rows; null: all are read, and none is kept
+};
+
+/// Runs that answer the same probes of one baseline: position and baseline_row of their pairs are equal.
+struct RowsOfRuns {
+    RowSide baseline;
+    std::vector<RowSide> runs;
+    std::int32_t vocab = 0; ///< ids that are compared
+};
+
+/// Some probes in memory, in their order.
+struct BlockOfRuns {
+    std::int64_t first = 0; ///< index of the first probe
+    std::int64_t rows = 0;
+    RowView baseline; ///< `data` is null where the engine holds all rows of this view; they were not read then
+    std::vector<RowView> runs;
+    std::span<const std::int64_t> keys; ///< names of the rows within each source
+    /// Reads what was left out, on the calling thread, and fills in `data`.
+    std::function<Result<void>()> read_rest;
+};
+
+struct RunsUse {
+    /// Computes a block on the calling thread with the stream's engine.
+    std::function<Result<void>(BlockOfRuns&)> compute;
+    /// Hears on the calling thread how far it has come; may be empty.
+    std::function<void(const StreamTimes&)> progress;
+};
+
+/// stream_rows() for an engine that wants large blocks, over several runs: a row of the baseline is read once for all
+/// of them. Rows with a KnownRows that the engine still holds are not read at all; should it have let go of them by the
+/// time it comes to their block, they are read then. `hashes`: one for each run.
+Result<StreamTimes> stream_runs(const RowsOfRuns& rows, Engine& engine, std::span<RowHashes* const> hashes,
+                                const std::stop_token& stop, const RunsUse& use);
 
 /// Threads that read: half of what the machine has, at most 8, where parallel reads of cached files stop gaining.
 int reading_threads();

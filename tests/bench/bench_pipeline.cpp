@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // From files to metrics, beside what each stage reaches alone in the same run. Needs neither Qt nor a display.
-//   bench_pipeline FOLDER [--gb N] [--vocab N] [--engine cpu|cuda] [--threads N] [--contiguous] [--gzip LEVEL] [--cold]
-// Makes FOLDER/base.h5 and FOLDER/run.h5 (bfloat16, noise 0.15; N GB together, default 2), or takes those of an earlier
-// call as they are. Stages, each the best of three rounds that measure all of them:
+//   bench_pipeline FOLDER [--gb N] [--vocab N] [--runs N] [--engine cpu|cuda] [--threads N] [--contiguous]
+//                  [--gzip LEVEL] [--cold]
+// Makes FOLDER/base.h5 and FOLDER/run.h5, run2.h5 ... (bfloat16, noise 0.15; N GB together, default 2 GB, one run), or
+// takes those of an earlier call as they are. Stages, each the best of three rounds that measure all of them, over the
+// baseline and the first run:
 //   pread    raw bytes of both files by as many threads as the program reads with
 //   reading  rows into the engine's buffers and their hashes, with nobody computing
 //   engine   rows that are in such a buffer already: for a GPU with the way over the bus
 //   whole    files to metrics
+//   runs     (with --runs) all runs at once, and one after the other
 // Beside the wall time stands the processor time a GB took: where all cores are busy with it, that is what sets the
-// pace.
+// pace. With an engine that keeps rows, the first pair once more in both directions: nothing is read then.
 
 #include "core/analysis/compute.h"
 #include "core/analysis/row_stream.h"
@@ -39,7 +42,7 @@ namespace {
 struct Options {
     std::filesystem::path folder;
     double gigabytes = 2;
-    int vocab = 248320, threads = 0, gzip = 0;
+    int vocab = 248320, threads = 0, gzip = 0, runs = 1;
     bool contiguous = false, cold = false;
     EngineChoice engine = EngineChoice::Cpu;
 };
@@ -108,7 +111,7 @@ void make_file(const Options& options, const std::string& name, float noise)
     const auto path = options.folder / (name + ".h5");
     if (std::filesystem::exists(path))
         return;
-    const auto rows = static_cast<std::int64_t>(options.gigabytes * 1e9 / (4.0 * options.vocab));
+    const auto rows = static_cast<std::int64_t>(options.gigabytes * 1e9 / (2.0 * (1 + options.runs) * options.vocab));
     Trace trace;
     trace.run_name = name;
     trace.probes.n_vocab = options.vocab;
@@ -121,6 +124,11 @@ void make_file(const Options& options, const std::string& name, float noise)
     how.contiguous = options.contiguous;
     how.compression = options.gzip;
     must(write_trace(path, trace, how));
+}
+
+std::string run_name(int i)
+{
+    return i == 0 ? "run" : fmt::format("run{}", i + 1);
 }
 
 /// Both files by several threads, a MB each time.
@@ -181,7 +189,9 @@ public:
     explicit Bench(const Options& options) : options_(options)
     {
         base_ = must(open_trace(options.folder / "base.h5"));
-        run_ = must(open_trace(options.folder / "run.h5"));
+        for (int i = 0; i < options.runs; ++i)
+            runs_.push_back(must(open_trace(options.folder / (run_name(i) + ".h5"))));
+        run_ = runs_.front();
         selection_ = must(make_engine({options.engine, options.threads}));
         const auto alignment = must(align(*base_, *run_));
         pairs_ = alignment.probes;
@@ -213,9 +223,13 @@ public:
         everything(&times);
         std::printf("one more: %.2f GB/s in %.3f s, bound by %s (reading %.3f s, computing %.3f s)\n",
                     times.gigabytes_per_second(), times.seconds, times.bound(), times.reading, times.computing);
+        if (runs_.size() > 1)
+            together();
         if (options_.cold)
             cold();
         cancel();
+        if (selection_.engine->workers() == 0)
+            again();
         rusage usage{};
         getrusage(RUSAGE_SELF, &usage);
         std::printf("peak memory %.0f MiB\n", static_cast<double>(usage.ru_maxrss) / 1024);
@@ -273,13 +287,54 @@ private:
         return bytes_;
     }
 
+    static ComputeOptions how(bool keep_rows)
+    {
+        ComputeOptions options;
+        options.use_cache = false;
+        options.keep_rows = keep_rows;
+        return options;
+    }
+
     Result<TablePtr> compute(const std::stop_token& stop = {})
     {
-        ComputeOptions how;
-        how.use_cache = false;
         Job job;
         job.stop = stop;
-        return compute_table(base_, run_, *selection_.engine, how, job);
+        return compute_table(base_, run_, *selection_.engine, how(false), job);
+    }
+
+    /// All runs along one baseline, and pair after pair. Bytes as they lie in the files, each once.
+    void together()
+    {
+        const std::int64_t row = rows().baseline.row_bytes(), probes = static_cast<std::int64_t>(pairs_.size());
+        const std::int64_t all = probes * row * (1 + static_cast<std::int64_t>(runs_.size()));
+        Stage once, each;
+        for (int round = 0; round < 3; ++round) {
+            once.measure([&] {
+                for (auto& table : compute_tables(base_, runs_, *selection_.engine, how(false)))
+                    must(std::move(table));
+                return all;
+            });
+            each.measure([&] {
+                for (const TracePtr& run : runs_)
+                    must(compute_table(base_, run, *selection_.engine, how(false)));
+                return all;
+            });
+        }
+        print("runs", once);
+        print("by pairs", each);
+    }
+
+    /// Rows that stayed with the engine.
+    void again()
+    {
+        must(compute_table(base_, run_, *selection_.engine, how(true)));
+        for (const auto& [p, q] : {std::pair{base_, run_}, std::pair{run_, base_}}) {
+            const double start = wall();
+            const auto table = must(compute_table(p, q, *selection_.engine, how(true)));
+            std::printf("again, %s: %.2f ms, %.1f %% of the rows were still there\n",
+                        p == base_ ? "same way" : "other way", 1e3 * (wall() - start),
+                        100 * static_cast<double>(table->times.kept) / static_cast<double>(table->times.bytes));
+        }
     }
 
     void cold()
@@ -315,6 +370,7 @@ private:
 
     Options options_;
     TracePtr base_, run_;
+    std::vector<TracePtr> runs_; ///< the first is run_
     EngineSelection selection_;
     std::vector<MatchedProbe> pairs_;
     std::int64_t bytes_ = 0;
@@ -323,8 +379,9 @@ private:
 
 int usage()
 {
-    std::fprintf(stderr, "usage: bench_pipeline FOLDER [--gb N] [--vocab N] [--engine cpu|cuda] [--threads N] "
-                         "[--contiguous] [--gzip LEVEL] [--cold]\n");
+    std::fprintf(stderr,
+                 "usage: bench_pipeline FOLDER [--gb N] [--vocab N] [--runs N] [--engine cpu|cuda] [--threads N] "
+                 "[--contiguous] [--gzip LEVEL] [--cold]\n");
     return 2;
 }
 
@@ -344,6 +401,8 @@ int main(int argc, char** argv)
             options.gigabytes = std::atof(argv[++i]);
         else if (name == "--vocab" && more)
             options.vocab = std::atoi(argv[++i]);
+        else if (name == "--runs" && more)
+            options.runs = std::atoi(argv[++i]);
         else if (name == "--threads" && more)
             options.threads = std::atoi(argv[++i]);
         else if (name == "--gzip" && more)
@@ -355,10 +414,11 @@ int main(int argc, char** argv)
         else
             return usage();
     }
-    if (options.folder.empty() || options.vocab < 2 || options.gigabytes <= 0)
+    if (options.folder.empty() || options.vocab < 2 || options.runs < 1 || options.gigabytes <= 0)
         return usage();
     std::filesystem::create_directories(options.folder);
     make_file(options, "base", 0);
-    make_file(options, "run", 0.15F);
+    for (int i = 0; i < options.runs; ++i)
+        make_file(options, run_name(i), 0.15F);
     return Bench(options).run();
 }
