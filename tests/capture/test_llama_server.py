@@ -70,7 +70,7 @@ class LlamaServer(support.Case):
 
         self.addCleanup(stop)
         url = f"http://127.0.0.1:{port}"
-        for _ in range(300):
+        for _ in range(1200):  # two minutes: a busy machine takes its time
             try:
                 with urllib.request.urlopen(url + "/health", timeout=2) as answer:
                     if answer.status == 200:
