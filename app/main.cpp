@@ -72,6 +72,7 @@ int run_program(int argc, char** argv)
     add_import(app, exit_code);
     add_convert(app, exit_code);
     add_summarize(app, exit_code);
+    add_capture(app, exit_code);
 #if FLIPSCOPE_UI
     add_export(app, exit_code);
 #endif

@@ -22,6 +22,8 @@ void add_toolcalls(CLI::App& app, int& exit_code);
 void add_import(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
 void add_summarize(CLI::App& app, int& exit_code);
+/// In place of this program: it does not return where the capture starts.
+void add_capture(CLI::App& app, int& exit_code);
 #if FLIPSCOPE_UI
 void add_export(CLI::App& app, int& exit_code);
 #endif

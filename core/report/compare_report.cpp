@@ -3,6 +3,7 @@
 #include "core/report/compare_report.h"
 
 #include "core/base/utf8.h"
+#include "core/report/environment_report.h"
 #include "core/report/method.h"
 #include "core/text/token_text.h"
 
@@ -175,19 +176,6 @@ std::string worse_text(const RunComparison& c, const TokenTexts& texts)
     return text;
 }
 
-std::string settings_text(const RunComparison& c)
-{
-    const auto differences = differing_settings({c.a.trace, c.b.trace});
-    if (differences.empty())
-        return "\nA and B state the same settings.\n";
-    std::string text = fmt::format("\n{} setting{} differ{} between A and B\n", differences.size(),
-                                   differences.size() == 1 ? "" : "s", differences.size() == 1 ? "s" : "");
-    for (const auto& difference : differences)
-        text += fmt::format("  {}\n    A  {}\n    B  {}\n", visible(difference.key), visible(difference.values[0]),
-                            visible(difference.values[1]));
-    return text;
-}
-
 } // namespace
 
 nlohmann::ordered_json comparison_json(const ComparisonReport& report)
@@ -215,6 +203,7 @@ nlohmann::ordered_json comparison_json(const ComparisonReport& report)
     json["differing_settings"] = Json::object();
     for (const auto& difference : differing_settings({c.a.trace, c.b.trace}))
         json["differing_settings"][difference.key] = {{"a", difference.values[0]}, {"b", difference.values[1]}};
+    json["environment"] = environment_json(environment_difference({c.a.trace, c.b.trace}), {"a", "b"});
     json["method"] = Json::object();
     for (const auto& line : method_of(*c.baseline, {c.a.trace, c.b.trace}, "per probe, paired by position"))
         json["method"][line.label] = line.value;
@@ -246,7 +235,7 @@ std::string comparison_text(const ComparisonReport& report)
     if (c.lower_bound)
         text += "A top-k trace takes part: divergences are lower bounds.\n";
     text += worse_text(c, TokenTexts({c.baseline, c.a.trace, c.b.trace}));
-    text += settings_text(c);
+    text += environment_text(environment_difference({c.a.trace, c.b.trace}));
     for (const std::string& notice : report.notices)
         text += fmt::format("\n{}\n", visible(notice));
     return text;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/formats/llamacpp_base.h"
+#include "core/report/environment_report.h"
 #include "core/report/report.h"
 #include "core/text/token_text.h"
 
@@ -116,6 +117,7 @@ nlohmann::ordered_json info_json(const Trace& trace)
     for (const auto& [key, value] : trace.run)
         json["run"][key] = value;
     json["packages"] = static_cast<std::int64_t>(trace.packages.size());
+    json["environment"] = environment_json(trace);
     json["launch_log_bytes"] = static_cast<std::int64_t>(trace.launch_log.size());
     json["summary"] = Json(nullptr);
     if (!trace.summary_key.empty()) {
@@ -171,11 +173,7 @@ std::string info_text(const Trace& trace)
         runs += (runs.empty() ? "" : ", ") + run->run_name;
     if (!runs.empty())
         line("summary of", runs);
-    text += "\nRun settings\n";
-    if (trace.run.empty())
-        text += "  not stated\n";
-    for (const auto& [key, value] : trace.run)
-        text += fmt::format("  {:<28}{}\n", visible(key), visible(value));
+    text += "\nRun settings\n" + environment_text(trace);
     const auto a = abilities(trace);
     text += "\nWhat can be done with it\n";
     for (const auto& can : a.can)

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/floor.h"
+#include "core/report/environment_report.h"
 #include "core/report/method.h"
 #include "core/report/report.h"
 
@@ -193,6 +194,7 @@ nlohmann::ordered_json analysis_json(const Analysis& analysis)
     json["differing_settings"] = Json::object();
     for (const auto& difference : differing_settings(with_baseline))
         json["differing_settings"][difference.key] = difference.values;
+    json["environment"] = environment_json(environment_difference(with_baseline));
     json["notices"] = analysis.notices;
     json["problems"] = Json::array();
     for (const auto& problem : analysis.problems)

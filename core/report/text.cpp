@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/floor.h"
 #include "core/base/utf8.h"
+#include "core/report/environment_report.h"
 #include "core/report/method.h"
 #include "core/report/report.h"
 #include "core/text/token_text.h"
@@ -239,6 +240,39 @@ void append_remarks(const Analysis& analysis, std::string& text)
         text += "  " + visible(remark) + '\n';
 }
 
+void append_environment(const std::vector<TracePtr>& traces, std::string& text)
+{
+    constexpr std::size_t packages_shown = 20; // of a stage
+    const EnvironmentDifference difference = environment_difference(traces);
+    if (difference.empty())
+        return;
+    text += "\nSettings that differ\n";
+    std::vector<std::string> headings{"setting"};
+    for (const auto& trace : traces)
+        headings.push_back(shortened(visible(trace->run_name), name_columns));
+    TextTable table(std::move(headings));
+    const auto add = [&](std::string label, const std::vector<std::string>& values) {
+        std::vector<std::string> row{std::move(label)};
+        // Long values (a tensor mix, say) are in `info`; a table is for seeing which differ.
+        for (const auto& value : values)
+            row.push_back(shortened(visible(value), 40));
+        table.add(std::move(row));
+    };
+    const std::vector<std::string> blank(traces.size());
+    for (const StageDifference& stage : difference.stages) {
+        add(std::string(title_of(stage.stage)), blank);
+        for (const SettingDifference& s : stage.settings)
+            add("  " + visible(s.key), s.values);
+        for (std::size_t i = 0; i < std::min(stage.packages.size(), packages_shown); ++i)
+            add("  package " + visible(stage.packages[i].name), stage.packages[i].values);
+        if (stage.packages.size() > packages_shown)
+            add(fmt::format("  {} more packages: --json", stage.packages.size() - packages_shown), blank);
+    }
+    text += table.text();
+    if (const std::string notice = packages_notice(difference); difference.n_packages > 0 && !notice.empty())
+        text += notice + '\n';
+}
+
 void append_method(const Analysis& analysis, std::string& text)
 {
     std::vector<TracePtr> traces;
@@ -249,23 +283,7 @@ void append_method(const Analysis& analysis, std::string& text)
          method_of(*analysis.baseline, traces, "per probe, pooled over the matched probes of one history"))
         text += fmt::format("  {:<22}{}\n", line.label, visible(line.value));
     traces.insert(traces.begin(), analysis.baseline);
-    const auto differences = differing_settings(traces);
-    if (differences.empty())
-        return;
-    text += "\nSettings that differ\n";
-    std::vector<std::string> headings{"setting"};
-    for (const auto& trace : traces)
-        headings.push_back(shortened(visible(trace->run_name), name_columns));
-    TextTable table(std::move(headings));
-    for (const auto& difference : differences) {
-        std::vector<std::string> row{visible(difference.key)};
-        for (const auto& value : difference.values) {
-            // Long values (a tensor mix, say) are in `info`; a table is for seeing which differ.
-            row.push_back(shortened(visible(value), 40));
-        }
-        table.add(std::move(row));
-    }
-    text += table.text();
+    append_environment(traces, text);
 }
 
 } // namespace

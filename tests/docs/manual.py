@@ -42,6 +42,7 @@ ours = {"info": {"--json"} | hints,
         "analyze": options_between("analyze", "JSON") | hints,
         "compare": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## compare\n")[1].split("```json")[0])),
         "toolcalls": set(re.findall(r"`(--[a-z-]+)", manual["command-line"].split("## toolcalls\n")[1].split("```json")[0])),
+        "capture": options_between("capture", "analyze") - {"--temperature"},  # that is one of flipscope-capture
         "summarize": options_between("summarize", "export"),
         "export": options_between("export", "import"),
         "import": options_between("import", "convert") | hints,

@@ -106,12 +106,16 @@ private slots:
     {
         openUsual();
         QTreeWidget* settings = m_window->runsPanel()->settings();
-        QCOMPARE(settings->topLevelItemCount(), 2); // engine, kv_cache_dtype over all runs
+        QCOMPARE(settings->topLevelItemCount(), 2); // stages of kv_cache_dtype and engine over all runs
+        QCOMPARE(settings->topLevelItem(1)->text(0), QStringLiteral("Engine and machine"));
+        QCOMPARE(settings->topLevelItem(1)->child(0)->text(0), QStringLiteral("engine"));
         clickCell(1, RunsModel::Name);
         QCOMPARE(settings->topLevelItemCount(), 1);
-        QCOMPARE(settings->topLevelItem(0)->text(0), QStringLiteral("kv_cache_dtype"));
-        QCOMPARE(settings->topLevelItem(0)->child(0)->text(1), QStringLiteral("f16"));
-        QCOMPARE(settings->topLevelItem(0)->child(1)->text(1), QStringLiteral("q4_0"));
+        QCOMPARE(settings->topLevelItem(0)->text(0), QStringLiteral("KV cache"));
+        const QTreeWidgetItem* kv = settings->topLevelItem(0)->child(0);
+        QCOMPARE(kv->text(0), QStringLiteral("kv_cache_dtype"));
+        QCOMPARE(kv->child(0)->text(1), QStringLiteral("f16"));
+        QCOMPARE(kv->child(1)->text(1), QStringLiteral("q4_0"));
     }
 
     void models_hold_what_views_expect()

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/compare_page.h"
 
-#include "core/report/method.h"
+#include "core/report/environment_report.h"
 #include "ui/charts/compare_figure.h"
 #include "ui/charts/heatmap_view.h"
 #include "ui/charts/pair_scatter_view.h"
@@ -156,6 +156,19 @@ void ComparePage::viewChanged()
     followPath();
 }
 
+void ComparePage::addSetting(QTreeWidgetItem* stage, const QString& key, const std::vector<std::string>& values)
+{
+    QStringList cells{key};
+    for (const std::string& value : values)
+        cells << QString::fromStdString(value).simplified();
+    auto* item = new QTreeWidgetItem(stage, cells);
+    for (const int column : {1, 2}) {
+        item->setToolTip(column, QString::fromStdString(values[static_cast<std::size_t>(column - 1)]));
+        if (cells[column] == QLatin1String("not stated") || cells[column] == QLatin1String("not installed"))
+            item->setForeground(column, mutedTextColor());
+    }
+}
+
 void ComparePage::showSettings()
 {
     m_settings->clear();
@@ -164,20 +177,29 @@ void ComparePage::showSettings()
     if (m_comparison) {
         m_settings->setHeaderLabels({tr("Setting"), tr("A: %1").arg(QString::fromStdString(m_comparison->a.name)),
                                      tr("B: %1").arg(QString::fromStdString(m_comparison->b.name))});
-        for (const SettingDifference& d : differing_settings({m_comparison->a.trace, m_comparison->b.trace})) {
-            QStringList cells{QString::fromStdString(d.key)};
-            for (const std::string& value : d.values)
-                cells << QString::fromStdString(value).simplified();
-            auto* item = new QTreeWidgetItem(m_settings, cells);
-            for (const int column : {1, 2}) {
-                item->setToolTip(column, QString::fromStdString(d.values[static_cast<std::size_t>(column - 1)]));
-                if (cells[column] == QLatin1String("not stated"))
-                    item->setForeground(column, mutedTextColor());
-            }
-            ++count;
+        const EnvironmentDifference difference = environment_difference({m_comparison->a.trace, m_comparison->b.trace});
+        for (const StageDifference& here : difference.stages) {
+            const auto title = title_of(here.stage);
+            auto* stage = new QTreeWidgetItem(m_settings,
+                                              {QString::fromUtf8(title.data(), static_cast<qsizetype>(title.size()))});
+            stage->setFirstColumnSpanned(true);
+            QFont bold = stage->font(0);
+            bold.setBold(true);
+            stage->setFont(0, bold);
+            for (const SettingDifference& setting : here.settings)
+                addSetting(stage, QString::fromStdString(setting.key), setting.values);
+            for (const PackageDifference& package : here.packages)
+                addSetting(stage, tr("package %1").arg(QString::fromStdString(package.name)), package.values);
+            stage->setExpanded(true);
         }
+        count = static_cast<qsizetype>(difference.n_settings + difference.n_packages);
         if (count == 0)
             new QTreeWidgetItem(m_settings, {tr("none that the traces state")});
+        if (const std::string notice = packages_notice(difference); !notice.empty()) {
+            auto* item = new QTreeWidgetItem(m_settings, {QString::fromStdString(notice)});
+            item->setFirstColumnSpanned(true);
+            item->setForeground(0, mutedTextColor());
+        }
         m_settings->resizeColumnToContents(0);
     }
     m_tabs->setTabText(1, count > 0 ? tr("Settings that differ (%1)").arg(count) : tr("Settings that differ"));

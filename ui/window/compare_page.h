@@ -16,6 +16,7 @@ class QTabWidget;
 class QTableView;
 class QToolButton;
 class QTreeWidget;
+class QTreeWidgetItem;
 
 namespace flipscope {
 
@@ -62,6 +63,7 @@ private:
     void choiceMade();
     void compute(); ///< anew only where the tables are others
     void showComparison();
+    void addSetting(QTreeWidgetItem* stage, const QString& key, const std::vector<std::string>& values);
     void showSettings();
     void fillContinuations();
     void showTexts();

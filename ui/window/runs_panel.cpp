@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/runs_panel.h"
 
-#include "core/report/method.h"
+#include "core/report/environment.h"
 #include "ui/window/runs_delegate.h"
 #include "ui/window/theme.h"
 
@@ -375,21 +375,47 @@ void RunsPanel::updateSettings()
     m_settings->clear();
     if (traces.size() < 2)
         return;
-    const auto differences = differing_settings(traces);
-    for (const SettingDifference& difference : differences) {
-        auto* key = new QTreeWidgetItem(m_settings, {QString::fromStdString(difference.key)});
-        key->setFirstColumnSpanned(true);
-        for (std::size_t i = 0; i < difference.values.size(); ++i) {
-            const QString value = QString::fromStdString(difference.values[i]);
-            auto* item = new QTreeWidgetItem(key, {names[static_cast<qsizetype>(i)], value.simplified()});
-            item->setToolTip(1, value);
-            item->setToolTip(0, names[static_cast<qsizetype>(i)]);
-            if (value == QLatin1String("not stated"))
-                item->setForeground(1, mutedTextColor());
-        }
-        key->setExpanded(true);
+    showDifferences(environment_difference(traces), names);
+}
+
+QTreeWidgetItem* RunsPanel::addDifference(QTreeWidgetItem* stage, const std::string& key, const QStringList& names,
+                                          const std::vector<std::string>& values)
+{
+    auto* item = new QTreeWidgetItem(stage, {QString::fromStdString(key)});
+    item->setFirstColumnSpanned(true);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const QString value = QString::fromStdString(values[i]);
+        auto* row = new QTreeWidgetItem(item, {names[static_cast<qsizetype>(i)], value.simplified()});
+        row->setToolTip(1, value);
+        row->setToolTip(0, names[static_cast<qsizetype>(i)]);
+        if (value == QLatin1String("not stated") || value == QLatin1String("not installed"))
+            row->setForeground(1, mutedTextColor());
     }
-    if (differences.empty())
+    return item;
+}
+
+void RunsPanel::showDifferences(const EnvironmentDifference& difference, const QStringList& names)
+{
+    for (const StageDifference& here : difference.stages) {
+        const auto title = title_of(here.stage);
+        auto* stage =
+            new QTreeWidgetItem(m_settings, {QString::fromUtf8(title.data(), static_cast<qsizetype>(title.size()))});
+        stage->setFirstColumnSpanned(true);
+        QFont bold = stage->font(0);
+        bold.setBold(true);
+        stage->setFont(0, bold);
+        for (const SettingDifference& setting : here.settings)
+            addDifference(stage, setting.key, names, setting.values)->setExpanded(true);
+        stage->setExpanded(true);
+        if (here.packages.empty())
+            continue;
+        auto* packages = new QTreeWidgetItem(
+            stage, {here.packages.size() == 1 ? tr("1 package") : tr("%1 packages").arg(here.packages.size())});
+        packages->setFirstColumnSpanned(true);
+        for (const PackageDifference& package : here.packages)
+            addDifference(packages, package.name, names, package.values)->setExpanded(true);
+    }
+    if (difference.empty())
         new QTreeWidgetItem(m_settings, {tr("none that the traces state")});
 }
 

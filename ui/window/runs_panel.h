@@ -11,8 +11,11 @@
 class QAction;
 class QMenu;
 class QTreeWidget;
+class QTreeWidgetItem;
 
 namespace flipscope {
+
+struct EnvironmentDifference;
 
 /// The list itself. A click on star, colour or eye acts and does not select.
 class RunsView : public QTreeView {
@@ -68,6 +71,9 @@ private:
     void selectionChanged(const QModelIndex& current);
     void followPath();
     void updateSettings();
+    QTreeWidgetItem* addDifference(QTreeWidgetItem* stage, const std::string& key, const QStringList& names,
+                                   const std::vector<std::string>& values);
+    void showDifferences(const EnvironmentDifference& difference, const QStringList& names);
 
     Session* m_session;
     RunsModel* m_model;
