@@ -7,6 +7,7 @@
 #include "core/analysis/compute.h"
 #include "core/base/file.h"
 #include "core/trace/open.h"
+#include "core/trace/shift.h"
 
 #include <algorithm>
 #include <chrono>
@@ -134,6 +135,9 @@ void add_engine_options(CLI::App& command, CompareOptions& options)
         ->transform(whole_number(0, 4096))
         ->capture_default_str()
         ->type_name("N");
+    command.add_flag("--shift-bos", options.shift_bos,
+                     "Compare a run whose history has one token more or less at its start (a doubled or missing BOS), "
+                     "counting its positions one less or more; it is said wherever that is done");
     command.add_flag("--no-cache", options.no_cache, "Neither read nor write the cache (also FLIPSCOPE_NO_CACHE=1)");
 }
 
@@ -256,6 +260,8 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     // Opened one after the other, and compared all at once: an engine may read the baseline once for all of them.
     std::vector<Input> inputs;
     const auto add = [&](const std::string& file, Result<TracePtr> trace) {
+        if (const int by = trace && options.shift_bos ? shift_that_fits(*result.baseline, **trace) : 0; by != 0)
+            trace = shifted(**trace, by);
         if (trace)
             if (auto ok = check_windows_of(**trace, options.window); !ok)
                 return inputs.push_back({file, *trace, ok.error()});

@@ -29,6 +29,7 @@ struct CompareOptions {
     bool verbose = false;             ///< say on stderr where the time went
     std::shared_ptr<OpenHints> hints; ///< for all files that are no Flipscope traces
     bool runs_optional = false;       ///< a summary brings its own
+    bool shift_bos = false;           ///< runs with one token more or less at their start are shifted to fit
     CompareOptions();
     std::vector<std::filesystem::path> inputs() const; ///< all files that are read
 };

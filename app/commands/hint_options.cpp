@@ -62,7 +62,8 @@ void add_hint_options(CLI::App& command, const std::shared_ptr<OpenHints>& hints
             },
             ""))
         ->type_name("TYPE");
-    number("--vocab", 1, &OpenHints::vocabulary, "Ids that count; columns behind them are padding and left out");
+    number("--vocab", 1, &OpenHints::vocabulary,
+           "Ids that count: columns of full rows behind them are padding, and left out");
     command
         .add_option_function<std::int32_t>(
             "--bos", [hints](const std::int32_t& id) { hints->bos = id; },

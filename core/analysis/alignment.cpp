@@ -3,6 +3,7 @@
 #include "core/analysis/alignment.h"
 
 #include "core/text/token_text.h"
+#include "core/trace/shift.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,18 +11,6 @@
 namespace flipscope {
 
 namespace {
-
-using Ids = std::span<const std::int32_t>;
-
-/// Whether `longer` without its first token goes on like `other`. One agreeing token proves nothing, so some are asked.
-bool one_extra_at_start(Ids longer, Ids other)
-{
-    constexpr std::size_t enough = 4;
-    if (longer.size() <= enough || other.size() < enough)
-        return false;
-    const std::size_t n = std::min(longer.size() - 1, other.size());
-    return std::equal(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(n), longer.begin() + 1);
-}
 
 std::string name_of(const Trace& trace, const Trace& other)
 {
@@ -64,18 +53,13 @@ tl::unexpected<Error> ids_differ(const Trace& baseline, const Trace& run, std::s
                     "can tell whether the two histories are one; save the request beside the answer "
                     "({{\"request\": …, \"response\": …}}), or ask the server for the ids of the prompt.",
                     run_name, base_name, base_unknown ? base_name : run_name, at);
-    std::string shift;
-    const auto offer = [&](const std::string& which, const Trace& longer) {
-        return fmt::format(" {} has one extra token at its start ({}): without it, a shift by one, the two histories "
-                           "agree. Record it without the doubled first token to compare them.",
-                           which, token_at(longer, 0));
-    };
-    if (one_extra_at_start(run.tokens.ids, baseline.tokens.ids))
-        shift = offer(run_name, run);
-    else if (one_extra_at_start(baseline.tokens.ids, run.tokens.ids))
-        shift = offer(base_name, baseline);
-    else
-        shift = " Only runs of one token history can be compared.";
+    std::string shift = " Only runs of one token history can be compared.";
+    if (const int by = shift_that_fits(baseline, run); by != 0)
+        shift = fmt::format(" {} has one extra token at its start ({}): without it, a shift by one, the two histories "
+                            "agree. Record it without the doubled first token{}.",
+                            by < 0 ? run_name : base_name, token_at(by < 0 ? run : baseline, 0),
+                            probes_meet(baseline, run, by) ? ", or compare the run shifted (--shift-bos)"
+                                                           : "; shifted, the two have no probe at a common position");
     return fail(ErrorKind::NotComparable,
                 "{} cannot be compared with {}: token ids differ at position {}, {} in {} and {} in {}.{}", run_name,
                 base_name, at, token_at(baseline, at), base_name, token_at(run, at), run_name, shift);
@@ -197,6 +181,13 @@ void note_unknown_ids(const Trace& baseline, const Trace& run, Alignment& a)
         const auto unknown = std::count(common.begin(), common.end(), unknown_id);
         if (unknown == 0)
             continue;
+        if (unknown == 1 && common.size() > 1 && common.front() == unknown_id) {
+            a.findings.push_back({Finding::Level::Note, "unknown-ids",
+                                  fmt::format("The first token of {} is not known: that the histories agree is checked "
+                                              "from the second on.",
+                                              name_of(*trace, trace == &run ? baseline : run))});
+            continue;
+        }
         const std::string how_many =
             unknown == a.common_tokens ? "No token id" : fmt::format("{} of the {} token ids", unknown, common.size());
         const char* is = unknown == a.common_tokens ? "is" : "are not";

@@ -67,12 +67,15 @@ Abilities abilities(const Trace& trace)
     else if (trace.probes.kind == ProbeSet::Kind::Full && trace.probes.rows)
         a.can.push_back(
             "flips, KL in both directions, JS, TV and every other metric against a trace of the same history");
-    else if (trace.probes.kind == ProbeSet::Kind::TopK)
+    else if (trace.probes.kind == ProbeSet::Kind::TopK) {
         a.can.push_back("flips, and lower bounds of the divergences (lists of the likeliest tokens only)");
-    else
+        a.cannot.push_back("exact divergences, entropies and ranks: what lies behind the lists is not in the file");
+    } else
         a.cannot.push_back("flip rates and divergences: the rows cannot be read");
-    if (is_llamacpp_base(trace))
+    if (is_llamacpp_base(trace)) {
         a.can.push_back("as a baseline, the statistics that llama.cpp's --kl-divergence prints");
+        a.cannot.push_back("anything about the first half of each chunk: the file holds no rows there");
+    }
     const auto& ids = trace.tokens.ids;
     if (const auto unknown = std::count(ids.begin(), ids.end(), unknown_id); unknown > 0)
         a.cannot.push_back(
@@ -87,7 +90,8 @@ Abilities abilities(const Trace& trace)
     if (trace.generations.empty())
         a.cannot.push_back("comparing continuations: the file holds none");
     else
-        a.can.push_back(fmt::format("comparing {} continuations", trace.generations.size()));
+        a.can.push_back(fmt::format("comparing {} continuation{}", trace.generations.size(),
+                                    trace.generations.size() == 1 ? "" : "s"));
     return a;
 }
 
@@ -145,8 +149,11 @@ std::string info_text(const Trace& trace)
     const auto set_text = [](const ProbeSet& set) {
         if (set.positions.empty())
             return std::string("none");
-        return fmt::format("{} at positions {} to {}, {} of {} ids", set.size(), set.positions.front(),
-                           set.positions.back(), type_name(set), set.n_vocab);
+        const std::string place = set.size() == 1 ? fmt::format("1 at position {}", set.positions.front())
+                                                  : fmt::format("{} at positions {} to {}", set.size(),
+                                                                set.positions.front(), set.positions.back());
+        return fmt::format("{}, {} of {}", place, type_name(set),
+                           set.n_vocab > 0 ? fmt::format("{} ids", set.n_vocab) : "a vocabulary of unstated size");
     };
     line("file", trace.path.string());
     line("kind", trace.format);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/floor.h"
+#include "core/analysis/kld_card.h"
+#include "core/analysis/list_bias.h"
 #include "core/report/environment_report.h"
 #include "core/report/method.h"
 #include "core/report/report.h"
@@ -147,6 +149,12 @@ Json run_json(const RunAnalysis& run)
                  {"only_in_run", alignment.only_in_run},
                  {"vocab_compared", alignment.vocab},
                  {"from_cache", run.table->from_cache}};
+    if (alignment.top_k) {
+        const ListFacts facts = list_facts(*run.table);
+        json["lists"] = {{"kept_p_mean", number(facts.kept_p)},
+                         {"kept_q_mean", number(facts.kept_q)},
+                         {"id_overlap_mean", number(facts.id_overlap)}};
+    }
     Findings findings = run.trace->findings;
     findings.insert(findings.end(), alignment.findings.begin(), alignment.findings.end());
     json["findings"] = findings_json(findings);
@@ -157,6 +165,23 @@ Json run_json(const RunAnalysis& run)
     for (const auto& window : run.windows)
         json["windows"].push_back(window_json(window));
     return json;
+}
+
+/// Lists beside the full rows of the same run; nothing where no run is there as both.
+void add_bias_json(const Analysis& analysis, Json& json)
+{
+    std::vector<BiasInput> inputs;
+    for (const auto& run : analysis.runs)
+        inputs.push_back({run.trace, run.table});
+    for (const ListBias& b : list_bias(inputs))
+        json["list_bias"].push_back({{"lists", analysis.runs[b.lists].name},
+                                     {"full", analysis.runs[b.full].name},
+                                     {"n", b.n},
+                                     {"kl_pq_mean_lists", number(b.kl_lists)},
+                                     {"kl_pq_mean_full", number(b.kl_full)},
+                                     {"largest_gap", number(b.largest_gap)},
+                                     {"flips_lists", b.flips_lists},
+                                     {"flips_full", b.flips_full}});
 }
 
 std::vector<TracePtr> traces_of(const Analysis& analysis)
@@ -212,8 +237,13 @@ nlohmann::ordered_json analysis_json(const Analysis& analysis)
                                                   {"flip_rate", number(above.flip_rate)}};
         }
     }
-    if (!analysis.logs.empty())
+    add_bias_json(analysis, json);
+    if (!analysis.logs.empty()) {
         json["logs"] = Json::array();
+        for (std::size_t i = 0; i < analysis.runs.size(); ++i) // beside what was printed, under the same labels
+            for (const KldStatistic& s : in_words_of_the_printout(*analysis.runs[i].table))
+                json["runs"][i]["as_printed"][s.label] = number(s.value);
+    }
     for (const auto& log : analysis.logs)
         json["logs"].push_back(kld_log_json(log));
     return json;

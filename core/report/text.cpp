@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/floor.h"
+#include "core/analysis/kld_card.h"
+#include "core/analysis/list_bias.h"
 #include "core/base/utf8.h"
 #include "core/report/environment_report.h"
 #include "core/report/method.h"
@@ -77,8 +79,12 @@ std::string verdict(const RunAnalysis& run)
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
     if (run.bit_identical)
         add("bit-identical");
-    if (run.table->alignment.top_k)
+    if (run.table->alignment.top_k) {
         add("top-k: lower bound");
+        if (const ListFacts facts = list_facts(*run.table); !std::isnan(facts.kept_p))
+            add(fmt::format("{:.4g} % of P and {:.4g} % of Q kept, {:.3g} % of the ids shared", 100 * facts.kept_p,
+                            100 * facts.kept_q, 100 * facts.id_overlap));
+    }
     if (run.overall.kl_pq.n_infinite)
         add(fmt::format("{} infinite", run.overall.kl_pq.n_infinite));
     if (run.overall.n_invalid)
@@ -204,20 +210,46 @@ void append_pieces(const Analysis& analysis, std::string& text)
                             name_of(analysis.by));
 }
 
-/// Printouts of llama-perplexity beside our numbers: the few that compare.
+/// What lists leave out, where the full rows of the same run are here too.
+void append_bias(const Analysis& analysis, std::string& text)
+{
+    std::vector<BiasInput> inputs;
+    for (const auto& run : analysis.runs)
+        inputs.push_back({run.trace, run.table});
+    const auto all = list_bias(inputs);
+    if (!all.empty())
+        text += "\nLists beside the full rows of the same run\n";
+    for (const ListBias& bias : all)
+        text += fmt::format("  {} beside {}: {}.\n", visible(analysis.runs[bias.lists].name),
+                            visible(analysis.runs[bias.full].name), bias_text(bias));
+}
+
+/// Printouts of llama-perplexity beside our numbers.
 void append_logs(const Analysis& analysis, std::string& text)
 {
+    if (analysis.logs.empty())
+        return;
+    std::vector<const KldLog*> logs;
+    std::vector<const MetricsTable*> tables;
+    std::vector<std::string> headings{"Printed by llama-perplexity, and computed here"};
     for (const KldLog& log : analysis.logs) {
-        text += fmt::format("\nPrinted by llama-perplexity: {}\n", visible(log.path.string()));
-        for (const char* label :
-             {"Mean KLD", "Median KLD", "99.0% KLD", "Maximum KLD", "Mean PPL(Q)/PPL(base)", "RMS Δp", "Same top p"})
-            if (const KldStatistic* s = log.find(label))
-                text +=
-                    fmt::format("  {:<24}{}{}{}\n", label, s->value,
-                                s->uncertainty ? fmt::format(" ± {}", *s->uncertainty) : "", s->percent ? " %" : "");
-        for (const Finding& f : log.findings)
-            text += "  " + visible(f.text) + '\n';
+        logs.push_back(&log);
+        headings.push_back(shortened(visible(log.path.filename().string()), name_columns));
     }
+    for (const auto& run : analysis.runs) {
+        tables.push_back(run.table.get());
+        headings.push_back(shortened(visible(run.name), name_columns));
+    }
+    TextTable table(std::move(headings));
+    for (const KldCardLine& line : kld_card(logs, tables)) {
+        std::vector<std::string> row{line.label};
+        row.insert(row.end(), line.cells.begin(), line.cells.end());
+        table.add(std::move(row));
+    }
+    text += "\n" + table.text();
+    for (const KldLog& log : analysis.logs)
+        for (const Finding& f : log.findings)
+            text += fmt::format("  {}: {}\n", visible(log.name), visible(f.text));
 }
 
 void append_remarks(const Analysis& analysis, std::string& text)
@@ -311,6 +343,7 @@ std::string analysis_text(const Analysis& analysis)
     for (const auto& run : analysis.runs)
         if (run.llamacpp)
             text += fmt::format("\n{}: {}", visible(run.name), llamacpp_text(*run.llamacpp));
+    append_bias(analysis, text);
     append_logs(analysis, text);
     append_remarks(analysis, text);
     append_method(analysis, text);

@@ -164,6 +164,71 @@ bool is_color(const std::string& text)
             std::all_of(text.begin() + 1, text.end(), [](unsigned char c) { return std::isxdigit(c) != 0; }));
 }
 
+void read_hints(Reader hints, OpenHints& to, std::string& problem)
+{
+    constexpr std::int64_t most = most_position;
+    const auto number = [&](const char* key, std::optional<std::int64_t>& value, std::int64_t least) {
+        std::int64_t n = -1; // no value of any of them
+        hints.whole(key, n, least, most);
+        if (n >= least)
+            value = n;
+    };
+    hints.text("array", to.array);
+    hints.text("axes", to.axes);
+    std::string type;
+    hints.text("type", type);
+    for (const LogitType t : {LogitType::BF16, LogitType::F16, LogitType::F32, LogitType::F64})
+        if (type == name_of(t))
+            to.type = t;
+    number("vocabulary", to.vocabulary, 1);
+    hints.path("tokens", to.tokens);
+    hints.path("positions", to.positions);
+    number("first", to.first, 0);
+    number("stride", to.stride, 1);
+    std::int32_t bos = -1;
+    hints.whole("bos", bos, 0, std::numeric_limits<std::int32_t>::max());
+    if (bos >= 0)
+        to.bos = bos;
+    hints.whole("shift", to.shift, -1, 1);
+    hints.text("scoring", to.scoring);
+    hints.text("values", to.values);
+    double temperature = 0;
+    hints.real("temperature", temperature);
+    if (temperature > 0)
+        to.temperature = temperature;
+    if (problem.empty() && !type.empty() && !to.type)
+        problem = "a hint names no type of numbers";
+}
+
+/// Only what was said.
+nlohmann::ordered_json hints_json(const OpenHints& h)
+{
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+    const auto text = [&](const char* key, const std::string& value) {
+        if (!value.empty())
+            json[key] = value;
+    };
+    const auto number = [&](const char* key, const auto& value) {
+        if (value)
+            json[key] = *value;
+    };
+    text("array", h.array);
+    text("axes", h.axes);
+    text("type", h.type ? std::string(name_of(*h.type)) : std::string());
+    number("vocabulary", h.vocabulary);
+    text("tokens", h.tokens.string());
+    text("positions", h.positions.string());
+    number("first", h.first);
+    number("stride", h.stride);
+    number("bos", h.bos);
+    if (h.shift != 0)
+        json["shift"] = h.shift;
+    text("scoring", h.scoring);
+    text("values", h.values);
+    number("temperature", h.temperature);
+    return json;
+}
+
 SessionFile read_all(const Json& json, std::string& problem)
 {
     SessionFile s;
@@ -176,11 +241,18 @@ SessionFile read_all(const Json& json, std::string& problem)
         file.text("name", f.name);
         file.text("color", f.color);
         file.yes_no("hidden", f.hidden);
+        file.object("hints", [&](Reader hints) { read_hints(hints, f.hints, problem); });
         if (problem.empty() && f.relative.empty() && f.absolute.empty())
             problem = fmt::format("files[{}] has no path", s.files.size());
         if (problem.empty() && !is_color(f.color))
             problem = fmt::format("files[{}].color is not a colour such as #1f77b4", s.files.size());
         s.files.push_back(std::move(f));
+    });
+    all.list("printouts", most_files, [&](Reader file) {
+        SessionFile::File f;
+        file.path("relative", f.relative);
+        file.path("absolute", f.absolute);
+        s.printouts.push_back(std::move(f));
     });
     const auto last = static_cast<std::int64_t>(s.files.size()) - 1;
     all.whole("baseline", s.baseline, -1, last);
@@ -242,13 +314,18 @@ nlohmann::ordered_json session_json(const SessionFile& s)
 {
     nlohmann::ordered_json json = {
         {"format", "flipscope-session"}, {"version", 1}, {"files", nlohmann::ordered_json::array()}};
-    for (const SessionFile::File& f : s.files)
+    for (const SessionFile::File& f : s.files) {
         json["files"].push_back({{"relative", f.relative.string()},
                                  {"absolute", f.absolute.string()},
                                  {"content_key", f.content_key},
                                  {"name", f.name},
                                  {"color", f.color},
                                  {"hidden", f.hidden}});
+        if (auto hints = hints_json(f.hints); !hints.empty())
+            json["files"].back()["hints"] = std::move(hints);
+    }
+    for (const SessionFile::File& f : s.printouts)
+        json["printouts"].push_back({{"relative", f.relative.string()}, {"absolute", f.absolute.string()}});
     json["baseline"] = s.baseline;
     json["floor"] = s.floor;
     json["compare"] = {{"a", s.compared_a}, {"b", s.compared_b}};
@@ -317,9 +394,9 @@ Result<void> write_session(const std::filesystem::path& path, SessionFile sessio
 {
     std::error_code none;
     const auto folder = std::filesystem::weakly_canonical(std::filesystem::absolute(path, none).parent_path(), none);
-    for (SessionFile::File& file : session.files) {
-        file.relative = std::filesystem::weakly_canonical(file.absolute, none).lexically_relative(folder);
-    }
+    for (auto* files : {&session.files, &session.printouts})
+        for (SessionFile::File& file : *files)
+            file.relative = std::filesystem::weakly_canonical(file.absolute, none).lexically_relative(folder);
     return write_text(path, session_json(session).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/error.h"
+#include "core/trace/open_hints.h"
 
 #include <nlohmann/json.hpp>
 
@@ -32,6 +33,7 @@ struct SessionFile {
         std::string name;        ///< empty = the trace's own
         std::string color;       ///< "#rrggbb"; empty = not chosen
         bool hidden = false;
+        OpenHints hints; ///< what a person said about the file; name and settings are not kept here
         bool operator==(const File&) const = default;
     };
     struct Scale {
@@ -47,6 +49,7 @@ struct SessionFile {
         bool operator==(const Place&) const = default;
     };
     std::vector<File> files;
+    std::vector<File> printouts; ///< of llama-perplexity; only their paths
     int baseline = -1, floor = -1;
     int compared_a = -1, compared_b = -1;
     std::int64_t window_tokens = 0; ///< 0 = chosen by length

@@ -11,6 +11,7 @@
 #include "core/session/session_file.h"
 #include "core/trace/flipscope_reader.h"
 #include "core/trace/hdf5.h"
+#include "core/trace/opened.h"
 
 #include <fstream>
 
@@ -72,8 +73,9 @@ const TraceReader* reader_for(const std::filesystem::path& content, std::string_
     return nullptr;
 }
 
-constexpr const char* kinds =
-    "a Flipscope trace is an HDF5 file; llama.cpp base files, NumPy arrays (.npy, .npz) and safetensors are read too";
+constexpr const char* kinds = "a Flipscope trace is an HDF5 file; llama.cpp base files, NumPy arrays (.npy, .npz), "
+                              "safetensors and the answers of "
+                              "model servers (JSON) are read too";
 
 /// Readers want to jump about in a file: what is packed is unpacked into a file without a name first.
 Result<TracePtr> open_packed(const TraceFile& file, formats::Packing packing, const OpenHints& hints, const Job& job)
@@ -86,7 +88,7 @@ Result<TracePtr> open_packed(const TraceFile& file, formats::Packing packing, co
     const auto content = formats::unpack(file.path, file.path, packing, job);
     if (!content)
         return tl::unexpected(content.error());
-    return reader_for(content->path(), head)->open({file.path, content->path(), file.stamp}, hints, job);
+    return opened(reader_for(content->path(), head)->open({file.path, content->path(), file.stamp}, hints, job), hints);
 }
 
 } // namespace
@@ -115,7 +117,7 @@ Result<TracePtr> open_trace(const std::filesystem::path& path, const OpenHints& 
     if (const auto packing = formats::packing_of(head); packing != formats::Packing::None)
         return open_packed({path, path, *stamp}, packing, hints, job);
     if (const auto* reader = reader_for(path, head))
-        return reader->open({path, path, *stamp}, hints, job);
+        return opened(reader->open({path, path, *stamp}, hints, job), hints);
     if (is_session(path))
         return fail(ErrorKind::BadFormat,
                     "{} is a Flipscope session, not a trace: open it in the window (flipscope {}).", name, name);

@@ -28,6 +28,7 @@ struct OpenHints {
     std::filesystem::path positions; ///< file with a position per row
     std::optional<std::int64_t> first, stride; ///< or: row i stands at first + i * stride
     std::optional<std::int32_t> bos;           ///< id that was fed in place of the first token of each chunk
+    int shift = 0; ///< -1, 1: the history without its first token, or with one in front (core/trace/shift.h)
 
     // --- what the numbers are ---
     std::string scoring, values;       ///< prefill / decode, raw / processed

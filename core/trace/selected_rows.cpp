@@ -5,6 +5,8 @@
 #include "core/trace/content_key.h"
 #include "core/trace/writer.h"
 
+#include <algorithm>
+
 namespace flipscope {
 
 namespace {
@@ -53,6 +55,36 @@ public:
 private:
     std::shared_ptr<const RowSource> source_;
     std::vector<std::int64_t> numbers_;
+};
+
+class FirstColumns : public RowSource {
+public:
+    FirstColumns(std::shared_ptr<const RowSource> source, std::int64_t columns)
+        : source_(std::move(source)), columns_(columns)
+    {
+    }
+    LogitType type() const override { return source_->type(); }
+    std::int64_t rows() const override { return source_->rows(); }
+    std::int64_t columns() const override { return columns_; }
+    std::int64_t rows_at_once() const override { return source_->rows_at_once(); }
+
+    Result<void> read(std::int64_t first, std::int64_t count, std::span<std::byte> out) const override
+    {
+        if (first < 0 || count < 0 || first > rows() - count)
+            return out_of_range(first, count, rows());
+        const auto whole = static_cast<std::size_t>(source_->row_bytes()), part = static_cast<std::size_t>(row_bytes());
+        std::vector<std::byte> rows(whole * static_cast<std::size_t>(count));
+        if (auto ok = source_->read(first, count, rows); !ok)
+            return ok;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+            std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(i * whole), part,
+                        out.begin() + static_cast<std::ptrdiff_t>(i * part));
+        return {};
+    }
+
+private:
+    std::shared_ptr<const RowSource> source_;
+    std::int64_t columns_;
 };
 
 class SelectedLists : public TopKSource {
@@ -135,6 +167,18 @@ void keep_rows(ProbeSet& set, std::span<const std::int64_t> row_numbers)
         set.rows = std::make_shared<SelectedRows>(std::move(set.rows), numbers);
     if (set.lists)
         set.lists = std::make_shared<SelectedLists>(std::move(set.lists), std::move(numbers));
+}
+
+void keep_columns(ProbeSet& set, std::int64_t columns)
+{
+    if (set.kind != ProbeSet::Kind::Full || columns < 1 || columns >= set.n_vocab)
+        return;
+    set.n_vocab = columns;
+    if (set.rows)
+        set.rows = std::make_shared<FirstColumns>(std::move(set.rows), columns);
+    set.lse.clear();
+    if (std::any_of(set.top1.begin(), set.top1.end(), [&](std::int32_t id) { return id >= columns; }))
+        set.top1.clear();
 }
 
 std::shared_ptr<const RowSource> rows_in_memory(LogitType type, std::int64_t columns, std::vector<std::byte> data)

@@ -154,6 +154,11 @@ private slots:
         QCOMPARE(beside.code, 0);
         QCOMPARE(beside.json()["runs"].toArray().size(), 1);
         QCOMPARE(beside.json()["logs"].toArray().size(), 1);
+        const auto run = beside.json()["runs"].toArray()[0].toObject();
+        QCOMPARE(run["as_printed"].toObject()["Mean KLD"].toDouble(), run["kl_pq"].toObject()["mean"].toDouble());
+        const Answer card = flipscope({"analyze", samples + "baseline.h5", samples + "kv_q4_0.h5", log});
+        QVERIFY(card.out.contains("Printed by llama-perplexity, and computed here") &&
+                card.out.contains("0.070087 ± 0.005691"));
         QCOMPARE(flipscope({"analyze", samples + "baseline.h5", log}).code, 1); // nothing to compute
     }
     void summaries()

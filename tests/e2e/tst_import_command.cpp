@@ -129,6 +129,31 @@ private slots:
         QVERIFY(run["bit_identical"].toBool());
         QCOMPARE(run["n_probes"].toInt(), 5);
     }
+    void a_doubled_bos_is_shifted_only_when_asked()
+    {
+        const QList<QByteArray> ids = content_of(data + "ids.txt").simplified().split(' ');
+        const QString twice = m_folder.filePath("twice.txt"), run = m_folder.filePath("twice.h5");
+        QFile file(twice);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(ids.first() + ' ' + ids.join(' ')); // ids.txt may have commas; both are read
+        file.close();
+        // Both probed after the same tokens of the text, so one position later in the longer history.
+        QCOMPARE(
+            flipscope({"import", data + "f32.npy", "-o", run, "--tokens", twice, "--stride", "32", "--first", "32"})
+                .code,
+            0);
+        const Answer refused = flipscope({"analyze", m_out, run});
+        QCOMPARE(refused.code, 1);
+        QVERIFY2(refused.err.contains("shift by one") && refused.err.contains("--shift-bos"), refused.err);
+        const Answer shifted = flipscope({"analyze", m_out, run, "--shift-bos", "--json", "-"});
+        QVERIFY2(shifted.code == 0, shifted.err);
+        const auto result = shifted.json()["runs"].toArray()[0].toObject();
+        QVERIFY(result["bit_identical"].toBool());
+        QCOMPARE(result["n_probes"].toInt(), 5);
+        const auto findings = result["findings"].toArray();
+        QVERIFY(std::any_of(findings.begin(), findings.end(),
+                            [](const auto& f) { return f.toObject()["code"] == "shifted"; }));
+    }
     void convert_states_the_loss()
     {
         const QString small = m_folder.filePath("small.h5");

@@ -17,8 +17,8 @@ Findings check_statements(const Trace& baseline, const Trace& run);
 /// at a few rows of both, and only where not both state that their values are raw.
 Findings check_temperature(const Trace& baseline, const Trace& run, const Alignment& alignment);
 
-/// What the numbers show: rows that repeat, flat rows, tokens that fit one place beside their own, and rows that are
-/// bit-identical although settings differ.
+/// What the numbers show: rows that repeat, flat rows, infinite divergences, tokens that fit one place beside their
+/// own, and rows that are bit-identical although settings differ.
 Findings check_numbers(const Trace& baseline, const Trace& run, const MetricsTable& table);
 
 } // namespace flipscope

@@ -62,6 +62,23 @@ void check_flat(const MetricsTable& table, const Side& side, Findings& findings)
                                         n, n == 1 ? "" : "s", side.name, n == 1 ? "is" : "are", first)});
 }
 
+/// One id without any probability in the run is enough; where these are columns that no token has, they can be left
+/// out.
+void check_infinite(const MetricsTable& table, const std::string& run, Findings& findings)
+{
+    std::int64_t n = 0, first = -1;
+    for (const ProbeMetrics& m : table.probes)
+        if (m.valid != 0 && std::isinf(m.kl_pq))
+            first = n++ == 0 ? m.position : first;
+    if (n == 0 || table.alignment.top_k)
+        return;
+    findings.push_back({Finding::Level::Warning, "infinite-kl",
+                        fmt::format("KL(P‖Q) is infinite at {} of {} probes (first at position {}): {} gives some ids "
+                                    "no probability at all that the baseline gives some; where these are padding "
+                                    "behind the vocabulary, --vocab with its size leaves them out.",
+                                    n, table.probes.size(), first, run)});
+}
+
 /// Rows recorded one place early or late agree with a neighbour of the token they should predict.
 void check_shift(const Trace& trace, const MetricsTable& table, const Side& side, Findings& findings)
 {
@@ -102,6 +119,7 @@ Findings check_numbers(const Trace& baseline, const Trace& run, const MetricsTab
         check_flat(table, side, findings);
         check_shift(&side == sides ? baseline : run, table, side, findings);
     }
+    check_infinite(table, run.run_name, findings);
     if (bit_identical(table)) {
         std::string differing;
         for (const auto& [key, value] : baseline.run)

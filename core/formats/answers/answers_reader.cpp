@@ -4,9 +4,12 @@
 
 #include "core/base/hash.h"
 #include "core/formats/answers/assemble.h"
+#include "core/formats/finish.h"
+#include "core/formats/token_file.h"
 #include "core/trace/content_key.h"
 #include "core/trace/hdf5.h"
 
+#include <algorithm>
 #include <fstream>
 #include <span>
 #include <vector>
@@ -165,8 +168,60 @@ Result<std::string> hash_of_lists(const Trace& trace)
 
 } // namespace
 
-Result<TracePtr> read_answers(std::istream& in, const std::filesystem::path& path,
-                              const std::shared_ptr<const Vocabulary>& vocabulary, const Job& job)
+namespace {
+
+/// Ids of prompts that the answers do not state; where they do, the two must agree.
+Result<void> lend_prompt(AnswerFile& file, const AnswerHints& hints)
+{
+    if (hints.prompt.empty())
+        return {};
+    for (Answer& a : file.answers) {
+        const std::size_t n = a.n_prompt < 0 ? hints.prompt.size() : static_cast<std::size_t>(a.n_prompt);
+        if (n > hints.prompt.size())
+            return fail(ErrorKind::Usage, "answers a prompt of {} tokens, of which {} holds only {}", n, hints.named,
+                        hints.prompt.size());
+        const auto end = hints.prompt.begin() + static_cast<std::ptrdiff_t>(n);
+        if (a.prompt_ids_known) {
+            const auto other = std::mismatch(hints.prompt.begin(), end, a.prompt_ids.begin(), a.prompt_ids.end());
+            if (other.first != end && other.second != a.prompt_ids.end())
+                return fail(ErrorKind::Usage, "states token {} at position {} of its prompt, where {} has {}",
+                            *other.second, other.second - a.prompt_ids.begin(), hints.named, *other.first);
+            continue;
+        }
+        a.prompt_ids.assign(hints.prompt.begin(), end);
+        a.prompt_ids_known = true;
+        a.n_prompt = static_cast<std::int64_t>(n);
+    }
+    return {};
+}
+
+/// The size of the vocabulary, where a person or the vocabulary itself tells it.
+Result<void> state_vocabulary(Trace& trace, std::int64_t n_vocab)
+{
+    std::int32_t largest = -1;
+    std::vector<ProbeSet*> sets = {&trace.probes};
+    for (ProbeSet& set : trace.dense)
+        sets.push_back(&set);
+    for (ProbeSet* set : sets) {
+        if (!set->lists)
+            continue;
+        std::vector<std::int32_t> ids(static_cast<std::size_t>(set->lists->rows() * set->k));
+        std::vector<float> logprobs(ids.size());
+        if (auto ok = set->lists->read(0, set->lists->rows(), ids, logprobs); !ok)
+            return ok;
+        for (const std::int32_t id : ids)
+            largest = id < first_made_up_id ? std::max(largest, id) : largest;
+        set->n_vocab = n_vocab;
+    }
+    if (largest >= n_vocab)
+        return fail(ErrorKind::Usage, "lists token {}, which a vocabulary of {} ids does not have", largest, n_vocab);
+    return {};
+}
+
+} // namespace
+
+Result<TracePtr> read_answers(std::istream& in, const std::filesystem::path& path, const AnswerHints& hints,
+                              const Job& job)
 {
     const auto named = [&](const Error& error) {
         if (error.kind == ErrorKind::Cancelled)
@@ -180,9 +235,14 @@ Result<TracePtr> read_answers(std::istream& in, const std::filesystem::path& pat
         return named(notes.error());
     if (auto ok = collecting.verdict(); !ok)
         return named(ok.error());
-    auto trace = assemble(collecting.file(), *notes, path, vocabulary);
+    if (auto ok = lend_prompt(collecting.file(), hints); !ok)
+        return named(ok.error());
+    auto trace = assemble(collecting.file(), *notes, path, hints.vocabulary);
     if (!trace)
         return named(trace.error());
+    if (hints.n_vocab > 0)
+        if (auto ok = state_vocabulary(*trace, hints.n_vocab); !ok)
+            return named(ok.error());
     const auto lists = hash_of_lists(*trace);
     if (!lists)
         return named(lists.error());
@@ -199,18 +259,30 @@ bool recognises_answers(const std::filesystem::path&, std::string_view head)
     return answers::looks_like_records(head);
 }
 
-Result<TracePtr> open_answers(const TraceFile& file, const OpenHints&, const Job& job)
+Result<TracePtr> open_answers(const TraceFile& file, const OpenHints& hints, const Job& job)
 {
+    answers::AnswerHints known;
+    if (!hints.tokens.empty()) {
+        auto history = formats::read_history(hints.tokens, job);
+        if (!history)
+            return tl::unexpected(history.error());
+        known.vocabulary = std::move(history->vocabulary);
+        known.prompt = std::move(history->tokens.ids);
+        known.named = h5::one_line(hints.tokens.string());
+        if (std::ranges::find(known.prompt, unknown_id) != known.prompt.end())
+            known.prompt.clear(); // it does not know them either
+    }
+    known.n_vocab = hints.vocabulary.value_or(0);
+
     std::ifstream in(file.content, std::ios::binary);
     if (!in)
         return fail(ErrorKind::Unreadable, "{} cannot be opened: permission denied or unreadable.",
                     h5::one_line(file.path.string()));
-    auto trace = answers::read_answers(in, file.path, {}, job);
+    auto trace = answers::read_answers(in, file.path, known, job);
     if (!trace)
         return trace;
-    auto stamped = std::make_shared<Trace>(**trace);
-    stamped->stamp = file.stamp;
-    return stamped;
+    const std::string seen = (*trace)->content_key; // over the lists, which are in memory
+    return formats::finish(std::make_shared<Trace>(**trace), file, hints, seen);
 }
 
 } // namespace

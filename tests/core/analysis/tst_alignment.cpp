@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/alignment.h"
+#include "core/trace/opened.h"
+#include "core/trace/shift.h"
 #include "tests/core/analysis/made_traces.h"
 
 #include <QtTest>
@@ -175,6 +177,72 @@ private slots:
         QVERIFY(says(finding(*a, "temperature")->text, {"1", "0.7"}));
         q.probes.scoring.clear();
         QVERIFY(!finding(*align(p, q), "scoring")); // not stated is no difference
+    }
+    void a_doubled_or_missing_bos_is_shifted_when_asked()
+    {
+        const auto ids = made::ids(50);
+        std::vector<std::int32_t> longer = ids;
+        longer.insert(longer.begin(), ids.front());
+        Trace p = made::trace("base", ids, {9, 19}), q = made::trace("run", longer, {0, 10, 20});
+        made::set_rows(p.probes, {{1, 2}, {3, 4}});
+        made::set_rows(q.probes, {{9, 9}, {1, 2}, {3, 5}});
+        q.tokens.text = made::strings(std::vector<std::string>(51, "x"));
+        q.spans = {{0, 1, "system", ""}, {1, 51, "user", ""}};
+        q.generations = {{}};
+        q.generations[0].prefix_tokens = 51;
+        QCOMPARE(shift_that_fits(p, q), -1);
+        QCOMPARE(shift_that_fits(q, p), 1);
+        QCOMPARE(shift_that_fits(p, p), 0);
+        QVERIFY(probes_meet(p, q, -1) && !probes_meet(p, q, 0));
+        QVERIFY(says(align(p, q).error().message, {"shift by one", "--shift-bos"}));
+
+        const TracePtr less = shifted(q, -1);
+        QCOMPARE(less->tokens.ids, ids);
+        QCOMPARE(less->tokens.text.size(), 50u);
+        QCOMPARE(std::string(less->tokens.text[49]), std::string("x"));
+        QCOMPARE(less->probes.positions, (std::vector<std::int64_t>{9, 19})); // what stood before them is gone
+        QCOMPARE(less->probes.rows->rows(), 2);
+        QCOMPARE(less->spans.size(), 1u);
+        QCOMPARE(less->spans[0].start, 0);
+        QCOMPARE(less->generations[0].prefix_tokens, 50);
+        QVERIFY(std::any_of(less->findings.begin(), less->findings.end(),
+                            [](const Finding& f) { return f.code == "shifted"; }));
+        QVERIFY(less->setting("positions_shifted"));
+        QVERIFY(less->content_key != q.content_key);
+        const auto a = align(p, *less);
+        QVERIFY2(a, a ? "" : a.error().message.c_str());
+        QCOMPARE(a->probes.size(), 2u);
+        QCOMPARE(a->probes[1].run_row, 1);
+
+        // The other way round: the run lacks what the baseline begins with.
+        const TracePtr more = shifted(p, 1);
+        QCOMPARE(more->tokens.ids.front(), unknown_id);
+        QCOMPARE(more->probes.positions, (std::vector<std::int64_t>{10, 20}));
+        const auto b = align(q, *more);
+        QVERIFY2(b, b ? "" : b.error().message.c_str());
+        QCOMPARE(b->probes.size(), 2u);
+        QVERIFY(says(finding(*b, "unknown-ids")->text, {"first token of run"}) ||
+                says(finding(*b, "unknown-ids")->text, {"first token of base"}));
+    }
+    void a_history_that_begins_twice_is_said()
+    {
+        const auto codes = [](Trace t, std::optional<std::string> text) {
+            if (text)
+                t.tokens.text = made::strings(std::vector<std::string>(t.tokens.ids.size(), *text));
+            std::string all;
+            const auto trace = opened(TracePtr(std::make_shared<const Trace>(std::move(t))), {});
+            for (const Finding& f : (*trace)->findings)
+                all += f.code + " ";
+            return all;
+        };
+        std::vector<std::int32_t> twice = made::ids(30);
+        twice.insert(twice.begin(), twice.front());
+        QCOMPARE(codes(made::trace("t", twice, {}), "<s>"), std::string("doubled-bos "));
+        QCOMPARE(codes(made::trace("t", twice, {}), "ha"), std::string()); // "haha" is a text
+        QCOMPARE(codes(made::trace("t", twice, {}), std::nullopt), std::string("doubled-bos "));
+        QCOMPARE(codes(made::trace("t", made::ids(30), {}), "<s>"), std::string());
+        twice[20] = twice[0]; // it occurs elsewhere too
+        QCOMPARE(codes(made::trace("t", twice, {}), std::nullopt), std::string());
     }
     void no_tokens_are_refused()
     {

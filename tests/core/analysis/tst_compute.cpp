@@ -117,6 +117,67 @@ private slots:
         QVERIFY(m[1].tied && m[1].flip); // P's tie goes to the lowest id
         QCOMPARE(m[1].position, 10);
     }
+    void case_34_padding_is_measured_and_left_out_when_asked()
+    {
+        const auto logs = [](const std::vector<double>& p) {
+            std::vector<float> row;
+            for (const double x : p)
+                row.push_back(static_cast<float>(std::log(x)));
+            return row;
+        };
+        const std::vector<float> p = logs({.4, .2, .2, .1, .06, .04}), q = logs({.25, .25, .25, .25});
+        std::vector<float> padded = q;
+        padded.resize(6, -inf);
+        // Over the four tokens, after renormalising P by .9; by hand.
+        double kl = 0;
+        for (const double x : {.4, .2, .2, .1})
+            kl += x / .9 * std::log(x / .9 / .25);
+        const auto text = [](const MetricsTable& table, std::string_view code) {
+            for (const Finding& f : table.alignment.findings)
+                if (f.code == code)
+                    return f.text;
+            return std::string();
+        };
+        // The candidate's rows are narrower: shared ids, and the mass in the rest.
+        const auto narrow = compute_table(trace_of("p", {p, p}), trace_of("q", {q, q}), *cpu_);
+        QVERIFY(narrow.has_value());
+        QVERIFY(std::fabs((*narrow)->probes[0].kl_pq - kl) < 1e-6);
+        QVERIFY(std::fabs((*narrow)->probes[0].outside_p - .1) < 1e-6);
+        QCOMPARE((*narrow)->probes[0].outside_q, 0.0);
+        QVERIFY(!text(**narrow, "padded-vocab").empty() && !text(**narrow, "outside-mass").empty());
+        // Equal widths, no probability in one's padding: infinite, and it is said how to leave it out.
+        const auto equal = compute_table(trace_of("p", {p, p}), trace_of("q", {padded, padded}), *cpu_);
+        QVERIFY(equal.has_value());
+        QVERIFY(std::isinf((*equal)->probes[0].kl_pq));
+        QVERIFY(text(**equal, "infinite-kl").find("2 of 2 probes") != std::string::npos);
+        QVERIFY(text(**equal, "infinite-kl").find("--vocab") != std::string::npos);
+        // Left out.
+        QTemporaryDir folder;
+        const auto reopened = [&](const char* name, const std::vector<float>& row) {
+            const std::string path = folder.filePath(name).toStdString();
+            auto trace = std::make_shared<Trace>(*trace_of(name, {row, row}));
+            trace->vocabulary = std::make_shared<Vocabulary>(Vocabulary{made::strings({"a", "b", "c", "d"}), {}});
+            if (!write_trace(path, *trace))
+                return TracePtr();
+            OpenHints hints;
+            hints.vocabulary = 4;
+            const auto plain = open_trace(path), cut = open_trace(path, hints);
+            const auto has = [](const Trace& t, std::string_view code) {
+                return std::any_of(t.findings.begin(), t.findings.end(), [&](auto& f) { return f.code == code; });
+            };
+            if (!plain || !cut || !has(**plain, "padding") || has(**cut, "padding") || !has(**cut, "padding-left-out"))
+                return TracePtr();
+            return (*cut)->content_key != (*plain)->content_key ? *cut : TracePtr();
+        };
+        const TracePtr cut_p = reopened("p.h5", p), cut_q = reopened("q.h5", padded);
+        QVERIFY(cut_p && cut_q);
+        const auto cut = compute_table(cut_p, cut_q, *cpu_);
+        QVERIFY2(cut, cut ? "" : cut.error().message.c_str());
+        QCOMPARE((*cut)->alignment.vocab, 4);
+        for (const auto& m : (*cut)->probes)
+            QVERIFY(std::fabs(m.kl_pq - kl) < 1e-6);
+        QVERIFY(text(**cut, "infinite-kl").empty());
+    }
     void repeat_is_bit_identical_and_one_bit_is_found()
     {
         const std::vector<std::vector<float>> rows(7, {1.f, 2.f, 3.f});

@@ -3,10 +3,14 @@
 // Summary files: what is read back is what was computed from the rows, and the rows are not there.
 #include "core/analysis/analysis.h"
 #include "core/analysis/compute.h"
+#include "core/analysis/list_bias.h"
 #include "core/analysis/summary.h"
+#include "core/report/report.h"
+#include "core/trace/convert.h"
 #include "core/trace/open.h"
 #include "core/trace/stored_metrics.h"
 #include "core/trace/writer.h"
+#include "tests/core/analysis/made_traces.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -32,7 +36,9 @@ private slots:
     void the_numbers_are_those_of_the_rows();
     void the_file_is_small_and_marked();
     void lists_are_the_likeliest_tokens();
+    void case_46_estimates_are_named_and_say_what_they_keep();
     void case_47_full_rows_and_lists_side_by_side();
+    void case_47_the_bias_of_lists_is_told();
     void summaries_of_several_people();
 
 private:
@@ -123,6 +129,82 @@ void Summaries::lists_are_the_likeliest_tokens()
     if (baseline_->vocabulary)
         QCOMPARE(std::string(summary_->vocabulary->text[static_cast<std::size_t>(ids[0])]),
                  std::string(baseline_->vocabulary->text[static_cast<std::size_t>(ids[0])]));
+}
+
+namespace {
+
+/// Four ids; the log probabilities are exact logarithms, so that the numbers are known by hand.
+TracePtr made_run(const std::string& name, const std::vector<double>& p)
+{
+    Trace t = made::trace(name, made::ids(10), {4, 8});
+    std::vector<float> row;
+    for (const double x : p)
+        row.push_back(static_cast<float>(std::log(x)));
+    made::set_rows(t.probes, {row, row});
+    t.run = {{"weights", name == "base" ? "bf16" : "q4"}};
+    return std::make_shared<const Trace>(std::move(t));
+}
+
+} // namespace
+
+void Summaries::case_46_estimates_are_named_and_say_what_they_keep()
+{
+    const auto base = made_run("base", {.5, .25, .125, .125}), run = made_run("run", {.25, .5, .05, .2});
+    const std::string path = folder_.filePath("top2.h5").toStdString();
+    ConvertOptions how;
+    how.top_k = 2;
+    QVERIFY(convert_trace(path, *run, how));
+    const auto lists = open_trace(path);
+    QVERIFY(lists);
+    Analysis analysis;
+    analysis.baseline = base;
+    for (const TracePtr& trace : {run, *lists}) {
+        const auto table = compute_table(base, trace, *engine_, {false, false});
+        QVERIFY2(table, table ? "" : table.error().message.c_str());
+        analysis.runs.push_back(analyze_table(trace, *table, 8000, {8, 10}));
+    }
+    analysis.runs[1].name = "run, lists";
+    // Full: .25 ln 2 + .125 ln(.125 / .05) + .125 ln(.125 / .2). Lists: ids 0 and 1, and one bucket of .25 each.
+    const double full = .25 * std::log(2.0) + .125 * std::log(2.5) + .125 * std::log(.625),
+                 estimate = .25 * std::log(2.0);
+    QVERIFY(std::fabs(analysis.runs[0].overall.kl_pq.mean - full) < 1e-6);
+    QVERIFY(std::fabs(analysis.runs[1].overall.kl_pq.mean - estimate) < 1e-6);
+    const auto json = analysis_json(analysis);
+    QVERIFY(!json["runs"][0]["lower_bound"].get<bool>() && !json["runs"][0].contains("lists"));
+    QVERIFY(json["runs"][1]["lower_bound"].get<bool>());
+    QVERIFY(std::fabs(json["runs"][1]["lists"]["kept_p_mean"].get<double>() - .75) < 1e-6);
+    QVERIFY(std::fabs(json["runs"][1]["lists"]["kept_q_mean"].get<double>() - .75) < 1e-6);
+    QCOMPARE(json["runs"][1]["lists"]["id_overlap_mean"].get<double>(), 1.0);
+    const QString text = QString::fromStdString(analysis_text(analysis));
+    QVERIFY2(text.contains("top-k: lower bound, 75 % of P and 75 % of Q kept, 100 % of the ids shared"),
+             qPrintable(text));
+    // And the bias, since the full rows are here: 1 - .173287 / .229073.
+    QCOMPARE(json["list_bias"].size(), 1u);
+    QVERIFY(std::fabs(json["list_bias"][0]["kl_pq_mean_full"].get<double>() - full) < 1e-6);
+    QVERIFY2(text.contains("run, lists beside run: mean KL(P‖Q) 0.173287 nats from the lists, 0.229073 from the full "
+                           "rows (24.4 % under)"),
+             qPrintable(text));
+}
+
+void Summaries::case_47_the_bias_of_lists_is_told()
+{
+    const std::string path = folder_.filePath("top20.h5").toStdString();
+    ConvertOptions how;
+    how.top_k = 20;
+    QVERIFY(convert_trace(path, *kv_, how));
+    const auto lists = open_trace(path);
+    QVERIFY(lists);
+    const auto table = compute_table(baseline_, *lists, *engine_, {false, false});
+    QVERIFY2(table, table ? "" : table.error().message.c_str());
+    const std::vector<BiasInput> inputs = {{weights_, weights_table_}, {*lists, *table}, {kv_, kv_table_}};
+    const auto bias = list_bias(inputs);
+    QCOMPARE(bias.size(), 1u); // not of the other weights
+    QCOMPARE(bias[0].full, 2u);
+    QCOMPARE(bias[0].lists, 1u);
+    QCOMPARE(bias[0].n, static_cast<std::int64_t>(kv_table_->probes.size()));
+    QVERIFY(bias[0].kl_lists < bias[0].kl_full && bias[0].kl_lists > 0);
+    QVERIFY(bias[0].facts.kept_p > 0 && bias[0].facts.kept_p <= 1 && bias[0].facts.id_overlap <= 1);
+    QCOMPARE(bias[0].flips_lists, bias[0].flips_full);
 }
 
 void Summaries::case_47_full_rows_and_lists_side_by_side()

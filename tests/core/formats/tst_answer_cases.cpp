@@ -17,7 +17,7 @@ namespace {
 Result<TracePtr> read(const std::string& text, const std::shared_ptr<const Vocabulary>& vocabulary = {})
 {
     std::istringstream in(text);
-    return answers::read_answers(in, "answer.json", vocabulary);
+    return answers::read_answers(in, "answer.json", {vocabulary, {}, {}, 0});
 }
 
 const Finding* finding(const Trace& trace, std::string_view code)
@@ -84,6 +84,7 @@ private slots:
     void a_walk_of_requests();
     void different_prompts_are_refused();
     void wrapped_requests_state_the_prompt();
+    void ids_of_the_prompt_are_lent();
     void json_of_all_shapes_data();
     void json_of_all_shapes();
 };
@@ -371,6 +372,28 @@ void AnswerCases::wrapped_requests_state_the_prompt()
     QVERIFY2(opened, opened ? "" : opened.error().message.c_str());
     QCOMPARE((*opened)->tokens.ids, (std::vector<std::int32_t>{5, 6, 7, 1}));
     QVERIFY(finding(**opened, "effective-k"));
+}
+
+void AnswerCases::ids_of_the_prompt_are_lent()
+{
+    const std::string answer =
+        chat(R"({"token":"a","id":4,"logprob":-0.5,"top_logprobs":[{"token":"a","id":4,"logprob":-0.5}]})");
+    const auto with = [&](const std::string& text, std::vector<std::int32_t> prompt, std::int64_t n_vocab = 0) {
+        std::istringstream in(text);
+        return answers::read_answers(in, "answer.json", {{}, std::move(prompt), "ids.txt", n_vocab});
+    };
+    const auto opened = with(answer, {7, 8, 9, 10}, 20); // usage says: 3 tokens
+    QVERIFY2(opened, opened ? "" : opened.error().message.c_str());
+    QCOMPARE((*opened)->tokens.ids, (std::vector<std::int32_t>{7, 8, 9, 4}));
+    QVERIFY(!finding(**opened, "prompt-not-stated"));
+    QCOMPARE((*opened)->probes.n_vocab, 20);
+    const auto shorter = with(answer, {7, 8});
+    QVERIFY(!shorter && shorter.error().message.find("3 tokens, of which ids.txt holds only 2") != std::string::npos);
+    const auto small = with(answer, {7, 8, 9}, 4);
+    QVERIFY(!small && small.error().message.find("token 4, which a vocabulary of 4 ids") != std::string::npos);
+    const auto other = with(R"({"request":{"prompt":[5,6,7]},"response":)" + answer + "}", {5, 6, 8});
+    QVERIFY2(!other && other.error().message.find("token 7 at position 2") != std::string::npos,
+             other ? "" : other.error().message.c_str());
 }
 
 void AnswerCases::json_of_all_shapes_data()

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Printouts of llama-perplexity. Expected values stand in the printouts.
+#include "core/analysis/kld_card.h"
 #include "core/formats/kld_log.h"
 #include "core/report/report.h"
 #include "core/trace/open.h"
+#include "tests/core/analysis/made_traces.h"
 
 #include <QTest>
 
@@ -55,6 +57,7 @@ private slots:
     void it_is_no_trace();
     void other_texts_are_refused_data();
     void other_texts_are_refused();
+    void our_numbers_stand_beside_it();
 };
 
 void KldLogs::a_printout_of_today()
@@ -196,6 +199,43 @@ void KldLogs::other_texts_are_refused()
     const auto log = read(text.toStdString());
     QVERIFY(!log);
     QVERIFY(log.error().message.ends_with('.'));
+}
+
+void KldLogs::our_numbers_stand_beside_it()
+{
+    MetricsTable table;
+    for (int i = 0; i < 5; ++i) { // by hand: steps of a tenth of a nat, of a point of probability
+        ProbeMetrics m = made::probe(i, 0.1 * (i + 1), i == 4);
+        m.dp = 0.01 * (i - 2);
+        m.nll_p = 1;
+        m.nll_q = 1 + 0.5 * i;
+        table.probes.push_back(m);
+    }
+    const auto ours = in_words_of_the_printout(table);
+    const auto near = [&](const char* label, double wanted) {
+        const auto s = std::ranges::find(ours, label, &KldStatistic::label);
+        return s != ours.end() && std::fabs(s->value - wanted) < 1e-12 * std::max(1.0, std::fabs(wanted));
+    };
+    QVERIFY(near("Mean KLD", 0.3) && near("Maximum KLD", 0.5) && near("Minimum KLD", 0.1) && near("Median KLD", 0.3));
+    QVERIFY(near("99.9% KLD", 0.4996) && near("90.0% KLD", 0.46) && near("5.0% KLD", 0.12));
+    QVERIFY(near("Mean PPL(Q)", std::exp(2.0)) && near("Mean PPL(base)", std::exp(1.0)));
+    QVERIFY(near("Mean ln(PPL(Q)/PPL(base))", 1) && near("Mean PPL(Q)/PPL(base)", std::exp(1.0)));
+    QVERIFY(near("Mean Δp", 0) && near("25.0% Δp", -1) && near("RMS Δp", 100 * std::sqrt(2e-4)));
+    QVERIFY(near("Same top p", 80));
+
+    const auto log = open_kld_log(today);
+    QVERIFY(log);
+    const auto card = kld_card({&*log}, {&table, nullptr});
+    QCOMPARE(card.size(), std::size_t{34}); // every line of the printout has one of ours, and no other is there
+    for (const KldCardLine& line : card) {
+        QCOMPARE(line.cells.size(), std::size_t{3});
+        QVERIFY2(!line.cells[0].empty(), line.label.c_str());
+        QVERIFY2(line.cells[1].empty() == (line.label == "Cor(ln(PPL(Q)), ln(PPL(base)))"), line.label.c_str());
+        QVERIFY(line.cells[2].empty());
+    }
+    const auto top = std::ranges::find(card, "Same top p", &KldCardLine::label);
+    QCOMPARE(top->cells[0], std::string("85.185 ± 2.591 %"));
+    QCOMPARE(top->cells[1], std::string("80 %"));
 }
 
 QTEST_GUILESS_MAIN(KldLogs)
