@@ -33,7 +33,7 @@ struct SessionFile {
         std::string name;        ///< empty = the trace's own
         std::string color;       ///< "#rrggbb"; empty = not chosen
         bool hidden = false;
-        OpenHints hints; ///< what a person said about the file; name and settings are not kept here
+        OpenHints hints = {}; ///< what a person said about the file; name and settings are not kept here
         bool operator==(const File&) const = default;
     };
     struct Scale {

@@ -20,6 +20,21 @@ SessionFile full()
 {
     SessionFile s;
     s.files = {{"", "/data/base.h5", "abc", "", "", false}, {"", "/data/run.h5", "def", "my run", "#ff8800", true}};
+    OpenHints& hints = s.files[1].hints;
+    hints.array = "logits";
+    hints.axes = "1pv";
+    hints.type = LogitType::BF16;
+    hints.vocabulary = 151669;
+    hints.tokens = "/data/ids.npy";
+    hints.first = 0;
+    hints.stride = 32;
+    hints.bos = 1;
+    hints.shift = -1;
+    hints.scoring = "decode";
+    hints.values = "raw";
+    hints.temperature = 0.7;
+    s.files[0].hints.positions = "/data/positions.npy";
+    s.printouts = {{"", "/data/kld.txt", "", "", "", false}};
     s.baseline = 0;
     s.floor = 1;
     s.compared_a = 1;
