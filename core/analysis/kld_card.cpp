@@ -56,10 +56,12 @@ public:
 
     std::vector<KldStatistic> all()
     {
-        add_perplexities();
+        const bool lists = table_.alignment.top_k; // the next token's probability is known where it is listed: no mean
+        if (!lists)
+            add_perplexities();
         // The tool prints neither the 75 % nor the 25 % of the divergence.
         add_distribution(divergence, "KLD", finite(table_, [](auto& m) { return m.kl_pq; }), 1, false);
-        const auto dp = finite(table_, [](auto& m) { return m.dp; });
+        const auto dp = lists ? std::vector<double>() : finite(table_, [](auto& m) { return m.dp; });
         add_distribution(probability, "Δp", dp, 100, true);
         if (!dp.empty()) {
             const double squares = mean(finite(table_, [](auto& m) { return m.dp * m.dp; }));

@@ -13,7 +13,8 @@ namespace flipscope {
 
 /// Our numbers of one run under the labels, in the order and in the units of the printout (KLD in nats; Cor, Δp and
 /// same top in %). They are defined as everywhere here: KL(P‖Q) of renormalised rows with no term left out, over all
-/// valid probes of the table. What has no value (no next token, infinite divergences only) is left out.
+/// valid probes of the table. What has no value (no next token, infinite divergences only) is left out, and of lists
+/// all that is about the next token, which they may not hold.
 std::vector<KldStatistic> in_words_of_the_printout(const MetricsTable& table);
 
 /// One line of a card: what was printed, and what we have; empty where one has no such number.

@@ -84,7 +84,7 @@ std::string bias_text(const ListBias& b)
 {
     const std::string under = b.kl_full > 0 ? fmt::format(" ({:.1f} % under)", 100 * (1 - b.kl_lists / b.kl_full)) : "";
     return fmt::format("mean KL(P‖Q) {:.6g} nats from the lists, {:.6g} from the full rows{}, at one probe up to "
-                       "{:.3g} less; {} flips against {}; the lists keep {:.2f} % of P, {:.2f} % of Q and share "
+                       "{:.3g} less; flips {} against {}; the lists keep {:.2f} % of P, {:.2f} % of Q and share "
                        "{:.1f} % of their ids, over {} probes",
                        b.kl_lists, b.kl_full, under, b.largest_gap, b.flips_lists, b.flips_full, 100 * b.facts.kept_p,
                        100 * b.facts.kept_q, 100 * b.facts.id_overlap, b.n);

@@ -69,7 +69,10 @@ Abilities abilities(const Trace& trace)
             "flips, KL in both directions, JS, TV and every other metric against a trace of the same history");
     else if (trace.probes.kind == ProbeSet::Kind::TopK) {
         a.can.push_back("flips, and lower bounds of the divergences (lists of the likeliest tokens only)");
-        a.cannot.push_back("exact divergences, entropies and ranks: what lies behind the lists is not in the file");
+        a.cannot.push_back(
+            trace.others.empty()
+                ? "exact divergences, entropies and ranks: what lies behind the lists is not in the file"
+                : "exact divergences from anything else: of each row only the likeliest tokens are there");
     } else
         a.cannot.push_back("flip rates and divergences: the rows cannot be read");
     if (is_llamacpp_base(trace)) {

@@ -223,6 +223,11 @@ void KldLogs::our_numbers_stand_beside_it()
     QVERIFY(near("Mean Δp", 0) && near("25.0% Δp", -1) && near("RMS Δp", 100 * std::sqrt(2e-4)));
     QVERIFY(near("Same top p", 80));
 
+    MetricsTable lists = table; // not every next token is in a list: no mean over those that are
+    lists.alignment.top_k = true;
+    for (const KldStatistic& s : in_words_of_the_printout(lists))
+        QVERIFY2(s.section == "KL divergence" || s.label == "Same top p", s.label.c_str());
+
     const auto log = open_kld_log(today);
     QVERIFY(log);
     const auto card = kld_card({&*log}, {&table, nullptr});
