@@ -308,6 +308,7 @@ void Session::cancel()
     }
     d->pairStop.request_stop();
     d->openingDone();
+    d->announceBusy();
 }
 
 bool Session::busy() const
@@ -355,7 +356,7 @@ void Session::checkFiles()
     bool news = false;
     for (SessionRun& run : m_runs) {
         const auto stamp = stamp_of(run.trace->path);
-        const bool changed = !stamp || !(*stamp == run.trace->stamp);
+        const bool changed = !run.live && (!stamp || !(*stamp == run.trace->stamp));
         news = news || changed != run.changedOnDisk;
         run.changedOnDisk = changed;
     }

@@ -35,6 +35,7 @@ struct SessionRun {
     QColor color; ///< its line in charts
     bool hidden = false;
     bool changedOnDisk = false;
+    bool live = false; ///< it is being written here: followed, and what is shown stays until the next numbers are there
     TracePtr trace;
     TablePtr table; ///< against the present baseline
     State state = State::Waiting;
@@ -95,6 +96,11 @@ public:
     void remove(int id); ///< closes one file; the first that is left becomes the baseline if it was that
     void closeAll();
     void reload(); ///< F5: opens every file again and recomputes what changed
+    /// A file that a capture writes: opened without a word where it cannot be read yet, and marked as live.
+    void openLive(const QString& path);
+    void setLive(int id, bool live);
+    void reread(int id, const QString& path); ///< one file again, which may have another name by now
+    int runAt(const QString& path) const;     ///< the id of the run from this file; -1 = it is not open
     void verify(); ///< recomputes everything past the cache and says whether anything was different
     void cancel(); ///< stops the running job
     bool busy() const;

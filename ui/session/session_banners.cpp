@@ -35,12 +35,16 @@ void appendRun(std::vector<Banner>& out, const SessionRun& run)
     }
     if (run.state == SessionRun::State::Failed)
         out.push_back({Banner::Level::Error, QStringLiteral("%1: %2").arg(run.name, run.problem), run.id});
+    // That a run which is being captured has fewer probes than the baseline is no news.
+    const auto tells = [&](const Finding& finding) { return !run.live || finding.level == Finding::Level::Warning; };
     for (const Finding& finding : run.trace->findings)
-        out.push_back(ofFinding(run, finding));
+        if (tells(finding))
+            out.push_back(ofFinding(run, finding));
     if (!run.table)
         return;
     for (const Finding& finding : run.table->alignment.findings)
-        out.push_back(ofFinding(run, finding));
+        if (tells(finding))
+            out.push_back(ofFinding(run, finding));
     for (const std::string& notice : run.table->notices)
         out.push_back(
             {Banner::Level::Note, QStringLiteral("%1: %2").arg(run.name, QString::fromStdString(notice)), run.id});

@@ -118,7 +118,7 @@ void Session::Private::announceBusy()
 void Session::Private::enqueue(const QStringList& paths)
 {
     for (const QString& path : paths)
-        toOpen.push_back({++lastTicket, path, -1});
+        toOpen.push_back({++lastTicket, path, -1, false});
     openNext();
 }
 
@@ -146,8 +146,8 @@ void Session::Private::opened(quint64 ticket, const OpenAnswer& answer)
         toOpen.pop_front();
         if (item.reloadOf < 0) {
             for (const TracePtr& trace : answer.traces)
-                addTrace(trace);
-            for (const Error& error : answer.errors)
+                addTrace(trace, item.live);
+            for (const Error& error : item.live ? std::vector<Error>() : answer.errors)
                 say(Banner::Level::Error, QString::fromStdString(error.message));
         } else if (SessionRun* run = find(item.reloadOf)) {
             reloaded(*run, answer);
@@ -173,7 +173,7 @@ QString Session::Private::nameFor(const SessionRun& run) const
     return QString::fromStdString(distinct_name(run.trace->run_name, taken));
 }
 
-void Session::Private::addTrace(const TracePtr& trace)
+void Session::Private::addTrace(const TracePtr& trace, bool live)
 {
     for (const SessionRun& run : q->m_runs) {
         std::error_code ignored;
@@ -192,11 +192,14 @@ void Session::Private::addTrace(const TracePtr& trace)
     run.trace = trace;
     run.name = nameFor(run);
     run.color = ChartStyle::ofPalette().runColor(run.id);
+    run.live = live;
     q->m_runs.push_back(std::move(run));
 }
 
 void Session::Private::reloaded(SessionRun& run, const OpenAnswer& answer)
 {
+    if (answer.traces.empty() && run.live)
+        return; // it is being given its name, say; the next look finds it
     if (answer.traces.empty()) {
         const QString why = answer.errors.empty() ? Session::tr("there is no trace any more.")
                                                   : QString::fromStdString(answer.errors.front().message);
@@ -232,7 +235,6 @@ void Session::Private::openingDone()
 {
     if (q->m_runs.empty() || !toOpen.empty()) {
         emit q->runsChanged();
-        announceBusy();
         return;
     }
     const auto wanted = std::ranges::find_if(q->m_runs, [this](const SessionRun& run) {
@@ -240,6 +242,7 @@ void Session::Private::openingDone()
                QFileInfo(QString::fromStdString(run.trace->path.string())).canonicalFilePath() == wantedBaseline;
     });
     SessionRun* base = findBaseline();
+    const int baseBefore = base != nullptr ? base->id : -1;
     if (!wantedBaseline.isEmpty() && wanted == q->m_runs.end())
         say(Banner::Level::Warning, Session::tr("The wished baseline is not open: %1 is compared with instead.")
                                         .arg(base != nullptr ? base->name : q->m_runs.front().name));
@@ -260,8 +263,11 @@ void Session::Private::openingDone()
         if (run.id == base->id || run.state == SessionRun::State::Failed)
             continue;
         const auto known = tables.find({base->id, run.id});
-        run.table = known == tables.end() ? nullptr : known->second;
-        run.state = run.table ? SessionRun::State::Ready : SessionRun::State::Waiting;
+        run.state = known != tables.end() ? SessionRun::State::Ready : SessionRun::State::Waiting;
+        if (known != tables.end())
+            run.table = known->second;
+        else if (!run.live || base->id != baseBefore) // one that grows keeps its numbers until there are more
+            run.table = nullptr;
     }
     if (pair) {
         SessionRun* run = find(pair->runId);
@@ -273,7 +279,6 @@ void Session::Private::openingDone()
     tracesChanged();
     emit q->runsChanged();
     updateBanners();
-    announceBusy();
 }
 
 void Session::reload()
@@ -285,7 +290,7 @@ void Session::reload()
             run.state = SessionRun::State::Waiting;
             run.problem.clear();
         }
-        d->toOpen.push_back({++d->lastTicket, QString::fromStdString(run.trace->path.string()), run.id});
+        d->toOpen.push_back({++d->lastTicket, QString::fromStdString(run.trace->path.string()), run.id, run.live});
     }
     d->messages.clear();
     d->openNext();

@@ -24,6 +24,7 @@ struct OpenItem {
     quint64 ticket = 0; ///< what a late answer is recognised by
     QString path;
     int reloadOf = -1; ///< run id, or -1 for a new file
+    bool live = false; ///< being written: nothing is said where it cannot be read yet
 };
 
 /// What came of it. A folder gives any number of traces.
@@ -106,7 +107,7 @@ struct Session::Private {
     void openNext();
     void opened(quint64 ticket, const OpenAnswer& answer);
     QString nameFor(const SessionRun& run) const;
-    void addTrace(const TracePtr& trace);
+    void addTrace(const TracePtr& trace, bool live);
     void reloaded(SessionRun& run, const OpenAnswer& answer);
     void openingDone();
     void computeNext();

@@ -270,11 +270,11 @@ void MainWindow::showEmpty(bool empty)
 void MainWindow::rememberFiles()
 {
     const SessionRun* base = m_session->baseline();
-    if (base == nullptr)
+    if (base == nullptr || base->live) // a file that is being written gets another name
         return;
     RecentEntry paths{QString::fromStdString(base->trace->path.string())};
     for (const SessionRun& run : m_session->runs())
-        if (run.id != base->id)
+        if (run.id != base->id && !run.live)
             paths.append(QString::fromStdString(run.trace->path.string()));
     // A run that was removed from the list is no news.
     const bool news =

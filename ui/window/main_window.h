@@ -15,6 +15,7 @@ class QTableView;
 namespace flipscope {
 
 class BannerBar;
+class CaptureDialog;
 class HeatmapModel;
 class HeatmapPanel;
 class JobIndicator;
@@ -76,6 +77,7 @@ private:
     // main_window_tools.cpp
     void showCommands();
     void showPreferences();
+    void showCapture();
     void showManualOfView();
     QString pageOfManual() const;
     void resetLayout();
@@ -115,6 +117,7 @@ private:
     RunsPanel* m_runs = nullptr;
     NotesPanel* m_notes = nullptr;
     JobIndicator* m_job = nullptr;
+    CaptureDialog* m_capture = nullptr; ///< made when it is first wanted; it keeps what was filled in
     SessionOpener* m_opener = nullptr;
     QString m_sessionPath;
     QByteArray m_firstLayout; ///< of the docks, before anybody moved them

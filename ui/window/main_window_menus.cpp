@@ -65,6 +65,8 @@ void MainWindow::makeFileMenu()
             &QAction::triggered, this, &MainWindow::chooseFolder);
     m_sample = add(file, tr("Open &sample"), QStringLiteral("openSample"));
     connect(m_sample, &QAction::triggered, this, &MainWindow::openSample);
+    connect(add(file, tr("Ca&pture …"), QStringLiteral("captureTrace")), &QAction::triggered, this,
+            &MainWindow::showCapture);
     m_recentMenu = file->addMenu(tr("&Recent files"));
     m_recentMenu->setObjectName(QStringLiteral("recentMenu"));
     connect(file, &QMenu::aboutToShow, this, &MainWindow::fillRecent);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Commands, preferences, layout, copies, help.
 #include "core/report/report.h"
+#include "ui/capture/capture_dialog.h"
 #include "ui/views/comparison_card.h"
 #include "ui/window/command_palette.h"
 #include "ui/window/compare_page.h"
@@ -65,6 +66,15 @@ void MainWindow::showPreferences()
     auto* dialog = new PreferencesDialog(m_session, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
+}
+
+void MainWindow::showCapture()
+{
+    if (m_capture == nullptr)
+        m_capture = new CaptureDialog(m_session, this);
+    m_capture->show();
+    m_capture->raise();
+    m_capture->activateWindow();
 }
 
 void MainWindow::resetLayout()

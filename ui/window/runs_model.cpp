@@ -90,6 +90,8 @@ const RunsModel::Facts& RunsModel::factsOf(const SessionRun& run) const
 QString RunsModel::badgeOf(const SessionRun& run) const
 {
     QStringList parts;
+    if (run.live && run.state != SessionRun::State::Failed)
+        return run.state == SessionRun::State::Baseline ? tr("baseline, capturing …") : tr("capturing …");
     switch (run.state) {
     case SessionRun::State::Baseline:
         parts << tr("baseline");
