@@ -55,7 +55,8 @@ std::shared_ptr<KnownRows> known_rows(const ProbeSet& set)
         if (e.rows.lock() == set.rows && e.positions == positions)
             return e.known;
     const auto rows = static_cast<std::size_t>(set.rows->rows());
-    return entries.emplace_back(set.rows, positions, std::make_shared<KnownRows>(++last_name, rows)).known;
+    entries.push_back({set.rows, positions, std::make_shared<KnownRows>(++last_name, rows)});
+    return entries.back().known;
 }
 
 } // namespace flipscope

@@ -10,8 +10,9 @@ namespace flipscope {
 Result<void> SteadyEngine::compute(BlockOfRuns& block, std::int32_t vocab, const std::int32_t* next_ids,
                                    std::span<ProbeMetrics> out, const std::stop_token& stop)
 {
-    const auto for_engine = [&] {
-        return RunsBlock{block.baseline, block.runs, block.rows, vocab, next_ids, block.keys.data()};
+    const auto for_engine = [&] { // names are for rows that may stay; without them several GPUs share rows evenly
+        const std::int64_t* keys = block.baseline.source != 0 ? block.keys.data() : nullptr;
+        return RunsBlock{block.baseline, block.runs, block.rows, vocab, next_ids, keys};
     };
     if (!cpu_) {
         auto done = engine_.compute_runs(for_engine(), out, stop);

@@ -45,7 +45,7 @@ public:
         std::vector<RowView> sides{block.baseline};
         sides.insert(sides.end(), block.runs.begin(), block.runs.end());
         for (const RowView& side : sides)
-            for (std::int64_t i = 0; i < block.rows; ++i)
+            for (std::int64_t i = 0; block.keys && i < block.rows; ++i)
                 if (const auto kept = kept_.find(name_of(side, block.vocab, block.keys[i])); kept != kept_.end())
                     kept->second.used = calls;
         for (const RowView& side : sides) {
@@ -97,8 +97,9 @@ private:
         const std::size_t width = size_of(side.type) * static_cast<std::size_t>(block.vocab);
         std::vector<std::byte> all;
         for (std::int64_t i = 0; i < block.rows; ++i) {
-            const Name name = name_of(side, block.vocab, block.keys[i]);
-            const auto kept = side.source == 0 ? kept_.end() : kept_.find(name);
+            const bool named = side.source != 0 && block.keys;
+            const Name name = name_of(side, block.vocab, named ? block.keys[i] : 0);
+            const auto kept = named ? kept_.find(name) : kept_.end();
             if (kept != kept_.end()) {
                 all.insert(all.end(), kept->second.bytes.begin(), kept->second.bytes.end());
                 continue;
@@ -107,7 +108,7 @@ private:
                 return fail(flipscope::ErrorKind::Usage, "A row is asked for that is not kept any more.");
             const std::byte* from = side.data + i * side.stride;
             all.insert(all.end(), from, from + width);
-            if (side.source != 0)
+            if (named)
                 keep(name, {from, from + width});
         }
         return all;
