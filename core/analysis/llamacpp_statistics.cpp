@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/llamacpp_statistics.h"
 
+#include "core/base/memory_limit.h"
 #include "core/formats/llamacpp_base.h"
 
 #include <algorithm>
@@ -165,7 +166,8 @@ Result<std::vector<LlamacppToken>> tokens_of(const Trace& baseline, const Trace&
         next[i] = baseline.tokens.ids[static_cast<std::size_t>(pairs[i].position) + 1];
     Rows base_rows(baseline, &MatchedProbe::baseline_row), run_rows(run, &MatchedProbe::run_row);
     const auto pair_bytes = 8 * std::max<std::int64_t>(1, baseline.probes.n_vocab);
-    const auto at_once = static_cast<std::size_t>(std::max<std::int64_t>(1, block_bytes / pair_bytes));
+    const std::int64_t room = memory_limit() > 0 ? std::min(block_bytes, memory_limit()) : block_bytes;
+    const auto at_once = static_cast<std::size_t>(std::max<std::int64_t>(1, room / pair_bytes));
     for (std::size_t first = 0; first < pairs.size(); first += at_once) {
         if (job.cancelled())
             return cancelled();

@@ -5,6 +5,7 @@
 // computes.
 #include "core/analysis/known_rows.h"
 #include "core/analysis/row_parts.h"
+#include "core/base/memory_limit.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -22,6 +23,12 @@ using streaming::seconds_since;
 
 /// Of a block of which nothing has to be read: enough to fill a GPU, and not too much to be read after all.
 constexpr std::int64_t kept_block_bytes = std::int64_t{256} << 20;
+
+/// Bytes of one of `buffers` that lie in memory at once.
+std::int64_t within_limit(std::int64_t bytes, std::int64_t buffers)
+{
+    return memory_limit() > 0 ? std::min(bytes, memory_limit() / buffers) : bytes;
+}
 
 /// Buffers that travel between the reading threads and the computing one.
 class BlockStream {
@@ -42,11 +49,12 @@ public:
         const auto fit = [&](std::int64_t bytes) {
             return std::max<std::int64_t>(1, bytes / std::max<std::int64_t>(1, row_bytes_));
         };
-        block_rows_ = fit(kept_block_bytes);
+        block_rows_ = fit(within_limit(kept_block_bytes, 1));
         ask_engine();
         if (to_read_ > 0) {
             // Small traces in a few blocks too, so that reading and computing overlap.
-            block_rows_ = std::min(fit(engine_.block_bytes()), std::max<std::int64_t>(8, (total() + 7) / 8));
+            block_rows_ = std::min(fit(within_limit(engine_.block_bytes(), static_cast<std::int64_t>(slots_.size()))),
+                                   std::max<std::int64_t>(8, (total() + 7) / 8));
             for (;; block_rows_ = (block_rows_ + 1) / 2) {
                 auto allocated = allocate_slots();
                 if (allocated)

@@ -55,7 +55,8 @@ struct RowUse {
 /// read them into a small buffer, hash them and compute while they are still in their core's cache: reading_threads()
 /// more of them than may compute at once, so that one reads while another computes. Any other engine (a GPU) gets large
 /// blocks on the calling thread, while reading threads fill the two buffers after it.
-/// Memory: some MB, or one pair, a thread; or three buffers of engine.block_bytes(). Stops between rows with
+/// Memory: some MB, or one pair, a thread; or three buffers of engine.block_bytes(); within memory_limit(), as far as
+/// one thread or one pair in each buffer allows. Stops between rows with
 /// ErrorKind::Cancelled; the first error of reading or computing ends it.
 Result<StreamTimes> stream_rows(const RowPairs& rows, Engine& engine, RowHashes& hashes, const std::stop_token& stop,
                                 const RowUse& use);

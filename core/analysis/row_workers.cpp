@@ -5,6 +5,7 @@
 // them itself. What it read is then in its core's cache, and memory sees a row once, on its way out of the file's
 // pages.
 #include "core/analysis/row_parts.h"
+#include "core/base/memory_limit.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -172,6 +173,17 @@ private:
     std::optional<Error> error_;
 };
 
+/// As many threads as their buffers have room for: one at least.
+int threads_within(std::int64_t limit, const RowPairs& rows, int wanted)
+{
+    if (limit <= 0)
+        return wanted;
+    // A piece, or what is unpacked together.
+    const std::int64_t together = std::max(rows.baseline.rows_at_once(), rows.run.rows_at_once());
+    const std::int64_t buffer = std::max(piece_bytes, together * rows.pair_bytes());
+    return static_cast<int>(std::clamp<std::int64_t>(limit / buffer, 1, wanted));
+}
+
 } // namespace
 
 Result<StreamTimes> stream_to_workers(const RowPairs& rows, Engine& engine, RowHashes& hashes,
@@ -180,7 +192,8 @@ Result<StreamTimes> stream_to_workers(const RowPairs& rows, Engine& engine, RowH
     std::stop_source halt; // as in stream_blocks()
     const std::stop_callback passed_on(stop, [&] { halt.request_stop(); });
     WorkerStream stream(rows, engine, use, halt.get_token());
-    auto threads = start_threads(engine.workers() + reading_threads(), [&] { stream.work(); });
+    auto threads = start_threads(threads_within(memory_limit(), rows, engine.workers() + reading_threads()),
+                                 [&] { stream.work(); });
     if (!threads)
         return tl::unexpected(threads.error());
     auto done = stream.wait(static_cast<int>(threads->size()));

@@ -4,6 +4,7 @@
 // Rows on their way from a source to an engine: order, parallel reading, errors, cancelling, no threads to be had.
 #include "core/analysis/compute.h"
 #include "core/analysis/row_stream.h"
+#include "core/base/memory_limit.h"
 
 #include <QTest>
 #include <chrono>
@@ -89,10 +90,17 @@ public:
     std::string_view name() const override { return "cuda"; }
     std::string detail() const override { return "made for a test"; }
     std::int64_t block_bytes() const override { return 8 << 20; }
+    Result<std::unique_ptr<HostBuffer>> allocate(std::size_t bytes) override
+    {
+        allocated += bytes;
+        return Engine::allocate(bytes);
+    }
     Result<void> compute(const PairBlock& block, std::span<ProbeMetrics> out, std::stop_token stop) override
     {
         return cpu_->compute(block, out, stop);
     }
+
+    std::size_t allocated = 0; ///< bytes, of all buffers
 
 private:
     std::unique_ptr<Engine> cpu_ = make_cpu_engine(2);
@@ -223,6 +231,34 @@ private slots:
         QVERIFY(done.has_value());
         QCOMPARE(told, done->bytes);
         QCOMPARE(told, std::int64_t{700} * 40'000);
+    }
+
+    void buffers_stay_within_the_limit()
+    {
+        const Numbers p(2000, 1000, 0), q(2000, 1000, 1000); // 8,000 bytes a pair
+        const auto pairs = every(2000, 1);
+        const std::string unlimited = checked_stream(true, p, q, pairs);
+        const auto allocated = [&] {
+            BlockEngine engine;
+            RowHashes hashes;
+            const auto done =
+                stream_rows({p, q, pairs}, engine, hashes, {},
+                            use_of([&](const RowBlock& b, Engine&) { return check_block(b, p, q, pairs); }));
+            return done && hashes.hex() == unlimited ? engine.allocated : 0;
+        };
+        QVERIFY(allocated() > 4 << 20);
+        set_memory_limit(3 << 20);
+        const std::size_t limited = allocated();
+        QVERIFY2(limited > 0 && limited <= 3 << 20, qPrintable(QString::number(limited)));
+        StreamTimes times;
+        QCOMPARE(checked_stream(false, p, q, pairs, &times), unlimited);
+        QVERIFY(times.readers <= 3);
+        set_memory_limit(1 << 20);
+        QCOMPARE(checked_stream(false, p, q, pairs, &times), unlimited);
+        QCOMPARE(times.readers, 1); // a buffer of 1 MiB a thread
+        set_memory_limit(1);        // not even a pair: one is read whatever the limit
+        QCOMPARE(checked_stream(true, p, q, pairs), unlimited);
+        set_memory_limit(0);
     }
 
     void one_row_and_none_data() { ways(); }
