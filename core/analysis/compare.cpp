@@ -164,22 +164,24 @@ std::vector<PairedProbe> what_got_worse(const RunComparison& comparison)
     return worse;
 }
 
-HeatmapGrid comparison_grid(const RunComparison& comparison, const WindowMetric& metric, std::int64_t window_tokens,
-                            double margin, HistoryExtent extent)
+namespace {
+
+std::vector<HeatmapInput> rows_of(const RunComparison& comparison)
 {
-    extent.include(*comparison.a.trace);
-    extent.include(*comparison.b.trace);
-    const std::vector<HeatmapInput> runs{{comparison.a.name, comparison.a.table, {}},
-                                         {comparison.b.name, comparison.b.table, {}}};
-    return make_heatmap(*comparison.baseline, runs, metric, window_tokens, margin, extent);
+    return {{comparison.a.name, comparison.a.table, {}}, {comparison.b.name, comparison.b.table, {}}};
 }
 
-HeatmapGrid difference_grid(const RunComparison& comparison, const WindowMetric& metric, std::int64_t window_tokens,
-                            double margin, HistoryExtent extent)
+HistoryExtent extent_of(const RunComparison& comparison, HistoryExtent extent)
 {
     extent.include(*comparison.a.trace);
     extent.include(*comparison.b.trace);
-    HeatmapGrid grid = make_heatmap(*comparison.baseline, {}, metric, window_tokens, margin, extent);
+    return extent;
+}
+
+/// The row of differences in a grid that has only its columns yet.
+HeatmapGrid with_difference(HeatmapGrid grid, const RunComparison& comparison)
+{
+    const WindowMetric metric = grid.metric;
     grid.metric.name += "_difference";
     grid.metric.title += ": B − A";
     grid.metric.description += "; of B minus that of A, over the probes that are valid in both";
@@ -192,12 +194,49 @@ HeatmapGrid difference_grid(const RunComparison& comparison, const WindowMetric&
                                    ? std::string("1 probe")
                                    : fmt::format("{} probes", comparison.only_in_a + comparison.only_in_b));
     for (std::size_t c = 0; c < grid.starts.size(); ++c) {
-        const auto probes = paired_between(comparison.probes, grid.starts[c], grid.ends[c]);
-        row.cells.push_back(difference_cell(probes, metric, margin));
+        std::int64_t start = grid.starts[c], end = grid.ends[c];
+        if (!grid.pieces.empty()) { // the probes that predict a token of it, as probes_predicting() has them
+            --start;
+            end -= end < grid.n_tokens ? 1 : 0;
+        }
+        const auto probes = paired_between(comparison.probes, start, end);
+        row.cells.push_back(difference_cell(probes, metric, grid.margin));
         row.cells.back().flips = count_flips(probes).only_b;
     }
     grid.rows.push_back(std::move(row));
     return grid;
+}
+
+} // namespace
+
+HeatmapGrid comparison_grid(const RunComparison& comparison, const WindowMetric& metric, std::int64_t window_tokens,
+                            double margin, HistoryExtent extent)
+{
+    return make_heatmap(*comparison.baseline, rows_of(comparison), metric, window_tokens, margin,
+                        extent_of(comparison, extent));
+}
+
+HeatmapGrid comparison_grid(const RunComparison& comparison, const WindowMetric& metric, Partition by,
+                            std::vector<Piece> pieces, double margin, HistoryExtent extent)
+{
+    return make_heatmap(*comparison.baseline, rows_of(comparison), metric, by, std::move(pieces), margin,
+                        extent_of(comparison, extent));
+}
+
+HeatmapGrid difference_grid(const RunComparison& comparison, const WindowMetric& metric, std::int64_t window_tokens,
+                            double margin, HistoryExtent extent)
+{
+    return with_difference(
+        make_heatmap(*comparison.baseline, {}, metric, window_tokens, margin, extent_of(comparison, extent)),
+        comparison);
+}
+
+HeatmapGrid difference_grid(const RunComparison& comparison, const WindowMetric& metric, Partition by,
+                            std::vector<Piece> pieces, double margin, HistoryExtent extent)
+{
+    return with_difference(
+        make_heatmap(*comparison.baseline, {}, metric, by, std::move(pieces), margin, extent_of(comparison, extent)),
+        comparison);
 }
 
 } // namespace flipscope

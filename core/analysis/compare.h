@@ -100,4 +100,10 @@ HeatmapGrid comparison_grid(const RunComparison& comparison, const WindowMetric&
 HeatmapGrid difference_grid(const RunComparison& comparison, const WindowMetric& metric, std::int64_t window_tokens,
                             double margin = default_margin, HistoryExtent extent = {});
 
+/// The same with a column for each segment or turn.
+HeatmapGrid comparison_grid(const RunComparison& comparison, const WindowMetric& metric, Partition by,
+                            std::vector<Piece> pieces, double margin = default_margin, HistoryExtent extent = {});
+HeatmapGrid difference_grid(const RunComparison& comparison, const WindowMetric& metric, Partition by,
+                            std::vector<Piece> pieces, double margin = default_margin, HistoryExtent extent = {});
+
 } // namespace flipscope

@@ -19,6 +19,7 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QMenu>
+#include <QMenuBar>
 #include <QStandardItemModel>
 #include <QTreeWidget>
 
@@ -87,6 +88,24 @@ private slots:
         choose("partition", 0);
         QCOMPARE(heatmap()->grid().starts.size(), std::size_t(8));
         QCOMPARE(session().path().place().windowStart, probe / 512 * 512);
+    }
+
+    void the_view_menu_cuts_the_history_too()
+    {
+        openUsual();
+        const auto by = [this](const char* name) {
+            for (QMenu* menu : m_window->menuBar()->findChildren<QMenu*>())
+                emit menu->aboutToShow();
+            return action(name);
+        };
+        QVERIFY(by("byWindows")->isChecked());
+        by("byTurns")->trigger();
+        QCOMPARE(session().partition(), Partition::Turns);
+        QVERIFY(by("byTurns")->isChecked());
+        by("bySegments")->trigger();
+        QCOMPARE(heatmap()->grid().starts.size(), std::size_t(6));
+        by("byWindows")->trigger();
+        QCOMPARE(heatmap()->grid().starts.size(), std::size_t(8));
     }
 
     void segments_are_offered_where_there_are_some()
@@ -269,7 +288,7 @@ private slots:
         for (int i = 0; i < m_window->runsPanel()->settings()->topLevelItemCount(); ++i)
             keys << m_window->runsPanel()->settings()->topLevelItem(i)->child(0)->text(0);
         QCOMPARE(keys, QStringList({"tp_size", "engine_version"})); // by stage
-        QCOMPARE(heatmap()->grid().rows[0].cells[3].flips, 2); // and it still compares
+        QCOMPARE(heatmap()->grid().rows[0].cells[3].flips, 2);      // and it still compares
     }
 
     void case_15_cache_state_is_a_setting()

@@ -4,6 +4,7 @@
 #include "tests/ui/window_fixture.h"
 
 #include "core/analysis/cache.h"
+#include "core/base/memory_limit.h"
 #include "core/report/report.h"
 #include "ui/window/command_palette.h"
 #include "ui/window/figures.h"
@@ -15,18 +16,24 @@
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>
 #include <QAccessible>
+#include <QBuffer>
 #include <QClipboard>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMessageBox>
+#include <QPageSize>
+#include <QPdfWriter>
 #include <QPointer>
+#include <QProcess>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSettings>
 #include <QSpinBox>
+#include <QStandardPaths>
 #include <QTabBar>
 #include <QTextBrowser>
 
@@ -161,6 +168,41 @@ private slots:
         qunsetenv("CUDA_VISIBLE_DEVICES");
         QSettings().remove("engine");
     }
+    void memory_cache_and_colours_are_chosen()
+    {
+        qunsetenv("FLIPSCOPE_MEMORY");
+        qunsetenv("FLIPSCOPE_CACHE");
+        PreferencesDialog dialog(&session());
+        dialog.show();
+        auto* memory = dialog.findChild<QSpinBox*>("preferencesMemory");
+        QCOMPARE(memory->text(), QStringLiteral("no limit"));
+        memory->setValue(96);
+        QCOMPARE(memory_limit(), std::int64_t{96} << 20);
+        set_memory_limit(0);
+        preferences::applyLimits(); // as at the next start
+        QCOMPARE(memory_limit(), std::int64_t{96} << 20);
+        // Another folder for what is computed from now on.
+        const QString folder = m_folder->filePath("kept");
+        QTest::mouseClick(dialog.findChild<QPushButton*>("preferencesCacheFolder"), Qt::LeftButton);
+        auto* chooser = dialog.findChild<QFileDialog*>("cacheFolderDialog");
+        QVERIFY(chooser != nullptr);
+        emit chooser->fileSelected(folder);
+        chooser->close();
+        QVERIFY(dialog.findChild<QLabel*>("preferencesCache")->text().contains(folder));
+        QCOMPARE(QString::fromStdString(TableCache::of_user()->folder().string()), folder);
+        openUsual();
+        QTest::mouseClick(dialog.findChild<QPushButton*>("preferencesCacheUsual"), Qt::LeftButton);
+        QVERIFY(!dialog.findChild<QLabel*>("preferencesCache")->text().contains(folder));
+        QVERIFY(!dialog.findChild<QPushButton*>("preferencesCacheUsual")->isEnabled());
+        auto* map = dialog.findChild<QComboBox*>("preferencesMap");
+        map->setCurrentText("viridis");
+        emit map->activated(map->currentIndex());
+        QCOMPARE(session().colourScale().map, QStringLiteral("viridis"));
+        QCOMPARE(MainWindow().session()->colourScale().map, QStringLiteral("viridis"));
+        memory->setValue(0);
+        QCOMPARE(memory_limit(), 0);
+        QSettings().remove("view");
+    }
     void high_contrast_is_black_and_white()
     {
         applyTheme(ThemeChoice::HighContrast);
@@ -196,9 +238,12 @@ private slots:
     }
     void f1_is_about_what_is_looked_at()
     {
+        action("manualPage")->trigger(); // on the start page
+        auto* text = child<QTextBrowser>("manualText");
+        QVERIFY(text != nullptr && text->source().fileName() == "first-steps.md");
         openUsual();
         action("manualPage")->trigger();
-        auto* text = child<QTextBrowser>("manualText");
+        text = child<QTextBrowser>("manualText");
         QVERIFY(text != nullptr && text->source().fileName() == "window.md");
         m_window->pages()->showPage("comparePage");
         action("manualPage")->trigger();
@@ -207,6 +252,40 @@ private slots:
         for (const QString& page : QDir(manualFolder()).entryList({"*.md"}))
             QVERIFY2(showManualPage(m_window.get(), page), qPrintable(page));
         QVERIFY(!showManualPage(m_window.get(), "no-such-page.md"));
+    }
+    void what_is_looked_at_is_printed()
+    {
+        QVERIFY(!action("print")->isEnabled());
+        openUsual();
+        action("print")->trigger();
+        auto* dialog = child<QDialog>("printDialog");
+        QVERIFY(dialog != nullptr && dialog->isVisible());
+        dialog->close();
+        // A page of paper, whatever makes it.
+        for (const bool landscape : {true, false}) {
+            QBuffer buffer;
+            QVERIFY(buffer.open(QIODevice::WriteOnly));
+            {
+                QPdfWriter page(&buffer);
+                page.setPageSize(QPageSize(QPageSize::A4));
+                page.setPageOrientation(landscape ? QPageLayout::Landscape : QPageLayout::Portrait);
+                printFigure(figureOf(session(), FigureSpec::Chart::Heatmap), page);
+            }
+            QVERIFY(buffer.data().startsWith("%PDF"));
+            QCOMPARE(buffer.data().count("/Type /Page\n"), 1);
+            const QString tool = QStandardPaths::findExecutable("pdftotext");
+            if (tool.isEmpty())
+                QSKIP("The tools of poppler-utils are not installed.");
+            QFile file(m_folder->filePath("page.pdf"));
+            QVERIFY(file.open(QIODevice::WriteOnly) && file.write(buffer.data()) == buffer.size());
+            file.close();
+            QProcess process;
+            process.start(tool, {"-layout", file.fileName(), "-"});
+            QVERIFY(process.waitForFinished());
+            const QString text = QString::fromUtf8(process.readAllStandardOutput());
+            for (const char* words : {"early", "late", "Baseline: base", "50"})
+                QVERIFY2(text.contains(words), qPrintable(text));
+        }
     }
     void about_has_what_a_report_needs()
     {

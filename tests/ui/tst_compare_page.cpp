@@ -10,15 +10,20 @@
 #include "ui/views/token_columns.h"
 #include "ui/window/compare_page.h"
 #include "ui/window/page_stack.h"
+#include "ui/window/rows_menu.h"
 
 #include <QAbstractItemModelTester>
 #include <QComboBox>
+#include <QDialog>
+#include <QDialogButtonBox>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QProcess>
+#include <QPushButton>
 #include <QTableView>
 #include <QTimer>
 #include <QToolButton>
@@ -123,6 +128,78 @@ private slots:
         QCOMPARE(child<QComboBox>("compareB")->currentText(), QStringLiteral("late"));
         QVERIFY(page()->comparison() != nullptr);
         QCOMPARE(page()->comparison()->flips.flips_a(), 5);
+    }
+    void columns_may_be_segments()
+    {
+        openPage();
+        session().setPartition(Partition::Segments);
+        // 0–400, 400–900, 900–1,200, the call 1,200–1,300, 1,300–2,000, 2,000–4,000. A probe counts where the token
+        // that it predicts is: 9 of them in the third segment, where A flips 5 times; 62 in the last, where B flips 9
+        // times.
+        const HeatmapGrid &runs = page()->heatmap()->grid(), &difference = page()->difference()->grid();
+        QCOMPARE(runs.starts, (std::vector<std::int64_t>{0, 400, 900, 1200, 1300, 2000}));
+        QCOMPARE(difference.starts, runs.starts);
+        QCOMPARE(runs.rows[0].cells[2].value, 5 / 9.0);
+        QCOMPARE(difference.rows[0].cells[2].value, -5 / 9.0);
+        QCOMPARE(runs.rows[1].cells[5].value, 9 / 62.0);
+        QCOMPARE(difference.rows[0].cells[5].value, 9 / 62.0);
+    }
+    void both_zoom_together()
+    {
+        openPage();
+        page()->difference()->setFocus();
+        page()->difference()->setCurrentCell(0, 5);
+        const ColourScale before = differenceScale(page()->difference()->grid());
+        QTest::keyClick(page()->difference(), Qt::Key_Plus);
+        QVERIFY(!session().range().all());
+        QVERIFY(page()->difference()->grid().starts.size() < 8);
+        QCOMPARE(page()->heatmap()->grid().starts, page()->difference()->grid().starts);
+        QCOMPARE(m_window->heatmapPanel()->heatmap()->grid().starts, page()->difference()->grid().starts);
+        QCOMPARE(before.high, 0.5);
+        session().setRange({0, 1024}); // no difference there: still the scale of the whole
+        QCOMPARE(page()->difference()->grid().starts.size(), 2UL);
+        QTest::keyClick(page()->heatmap(), Qt::Key_0);
+        QCOMPARE(page()->difference()->grid().starts.size(), 8UL);
+    }
+    void rows_can_be_arranged_from_here()
+    {
+        openPage(); // made after the files were opened
+        auto* button = page()->findChild<RowsMenu*>();
+        QVERIFY(button != nullptr && button->isEnabled());
+        QVERIFY(button->width() >= button->sizeHint().width());
+        QVERIFY(button->fontMetrics().horizontalAdvance("Rows ▾") < button->width());
+    }
+    void the_figure_is_exported()
+    {
+        openPage();
+        action("exportFigure")->trigger();
+        auto* dialog = child<QDialog>("exportDialog");
+        QVERIFY(dialog != nullptr);
+        auto* chart = dialog->findChild<QComboBox*>("exportChart");
+        auto* path = dialog->findChild<QLineEdit*>("exportPath");
+        QCOMPARE(chart->currentData().toString(), QStringLiteral("compare")); // what is looked at
+        for (const char* name : {"compare", "probe", "tokens"}) {
+            if (dialog == nullptr) {
+                action("exportFigure")->trigger();
+                dialog = m_window->findChildren<QDialog*>("exportDialog").last();
+                chart = dialog->findChild<QComboBox*>("exportChart");
+                path = dialog->findChild<QLineEdit*>("exportPath");
+            }
+            chart->setCurrentIndex(chart->findData(QLatin1String(name)));
+            emit chart->activated(chart->currentIndex());
+            QCOMPARE(QFileInfo(path->text()).completeBaseName(), QLatin1String("flipscope-") + QLatin1String(name));
+            const QString file = m_folder->filePath(QLatin1String(name) + QStringLiteral(".svg"));
+            path->setText(file);
+            dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save)->click();
+            QVERIFY2(QFileInfo::exists(file), qPrintable(dialog->findChild<QLabel*>("exportProblem")->text()));
+            QFile written(file);
+            QVERIFY(written.open(QIODevice::ReadOnly));
+            const QByteArray svg = written.readAll();
+            QVERIFY2(svg.contains("early") && svg.contains("late"), name);
+            if (QLatin1String(name) == QLatin1String("compare"))
+                QVERIFY2(svg.contains(">10</text>"), svg.constData()); // the axes of the scatter are lettered
+            dialog = nullptr;
+        }
     }
     void selection_is_linked_both_ways()
     {

@@ -20,6 +20,7 @@
 #include <QTableView>
 #include <QTextBrowser>
 #include <QToolButton>
+#include <QUrl>
 
 using namespace flipscope;
 using namespace flipscope::test;
@@ -115,8 +116,13 @@ private slots:
         openPlanted();
         m_window->pages()->showPage(QStringLiteral("toolCallsPage"));
         QTableView* table = page()->table();
+        // Looking at the page moves nothing: the selection is the user's.
+        QVERIFY(!table->currentIndex().isValid());
+        QCOMPARE(session().path().place(), Place());
+        QVERIFY2(facts().contains("press N"), qPrintable(facts()));
+        QTest::keyClick(table, Qt::Key_N);
         const QModelIndex first = table->currentIndex();
-        QVERIFY(first.isValid()); // the first broken call is looked at from the start
+        QVERIFY(first.isValid());
         int broken = 0;
         for (const QJsonValue& call : told())
             broken += call["outcome"].toString() == "same" ? 0 : 1;
@@ -136,6 +142,35 @@ private slots:
         QCOMPARE(table->model()->rowCount(), broken);
         child<QCheckBox>("brokenOnly")->click();
         QCOMPARE(table->model()->rowCount(), page()->model()->rowCount());
+    }
+
+    void the_first_broken_call_of_a_run_is_a_click_away()
+    {
+        openPlanted();
+        m_window->pages()->showPage(QStringLiteral("toolCallsPage"));
+        auto* summary = child<QTextBrowser>("toolCallsSummary");
+        QVERIFY2(summary->toPlainText().contains("first broken"), qPrintable(summary->toPlainText()));
+        emit summary->anchorClicked(QUrl(QStringLiteral("first:%1").arg(session().runs()[1].id)));
+        const QJsonArray calls = told();
+        int row = 0;
+        while (calls[row]["outcome"].toString() == "same")
+            ++row;
+        QCOMPARE(page()->table()->currentIndex().row(), row);
+        QCOMPARE(session().path().place().run, session().runs()[1].id);
+    }
+
+    void t_comes_back_to_the_call_that_was_looked_at()
+    {
+        openPlanted();
+        QTest::keyClick(m_window.get(), Qt::Key_T);
+        QTest::keyClick(page()->table(), Qt::Key_N);
+        const QModelIndex second = page()->table()->currentIndex();
+        const Place place = session().path().place();
+        m_window->pages()->showPage(QStringLiteral("overviewPage"));
+        session().path().go({});
+        QTest::keyClick(m_window.get(), Qt::Key_T);
+        QCOMPARE(page()->table()->currentIndex(), second);
+        QCOMPARE(session().path().place(), place);
     }
 
     void a_same_call_says_so()

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 using namespace Qt::Literals::StringLiterals;
@@ -60,14 +61,10 @@ class CompareFigure : public FigureDrawing {
 public:
     explicit CompareFigure(CompareFigureSpec spec) : m_spec(std::move(spec))
     {
-        const RunComparison& c = *m_spec.comparison;
-        m_runs = comparison_grid(c, *m_spec.metric, m_spec.window_tokens, m_spec.margin, m_spec.extent);
-        m_difference = difference_grid(c, *m_spec.metric, m_spec.window_tokens, m_spec.margin, m_spec.extent);
-        if (!m_spec.baseline.empty())
-            m_runs.baseline = m_difference.baseline = m_spec.baseline;
-        m_runs.rows[0].name = "A · " + m_runs.rows[0].name;
-        m_runs.rows[1].name = "B · " + m_runs.rows[1].name;
-        m_difference.spans.clear(); // they stand under the other one
+        std::tie(m_runs, m_difference) = compareGrids(m_spec);
+        m_scale = differenceScale(m_difference);
+        m_runs = cut_to(m_runs, m_spec.range);
+        m_difference = cut_to(m_difference, m_spec.range);
     }
 
     double minimumHeight(double width, const ChartStyle& style) override
@@ -116,8 +113,7 @@ public:
             n += u"; "_s + chart_text::count(c.flips.n_invalid) + u" not a number"_s;
         QStringList lines{u"Baseline: "_s + chart_text::qstr(m_runs.baseline) + u" · A: "_s +
                               chart_text::qstr(c.a.name) + u" · B: "_s + chart_text::qstr(c.b.name),
-                          n + u" · Window: "_s + chart_text::count(m_spec.window_tokens) + u" tokens of "_s +
-                              chart_text::count(m_runs.n_tokens) +
+                          n + columns() +
                               u" · differences are B − A · intervals: 95 %, circular block bootstrap over probes, "_s +
                               chart_text::count(bootstrap_draws) + u" draws, blocks of "_s +
                               chart_text::count(bootstrap_block(c.flips.n))};
@@ -140,13 +136,22 @@ public:
     }
 
 private:
+    QString columns() const
+    {
+        const QString all = chart_text::count(m_runs.n_tokens) + u" tokens"_s;
+        if (m_runs.by != Partition::Windows)
+            return u" · by "_s + viewOf(name_of(m_runs.by)) + u" over "_s + all;
+        return u" · Window: "_s + chart_text::count(m_spec.window_tokens) + u" tokens of "_s +
+               chart_text::count(m_runs.n_tokens);
+    }
+
     void layOut(double width, const ChartStyle& style)
     {
         m_first = std::make_unique<HeatmapPart>();
         m_second = std::make_unique<HeatmapPart>();
         m_first->set(m_runs, m_spec.scale, style, width);
         m_second->plot.alignWith(m_runs);
-        m_second->set(m_difference, differenceScale(m_difference), style, width);
+        m_second->set(m_difference, m_scale, style, width);
     }
 
     void paintCard(QPainter& p, const QRectF& rect, const ChartStyle& style) const
@@ -194,11 +199,28 @@ private:
 
     CompareFigureSpec m_spec;
     HeatmapGrid m_runs, m_difference;
+    ColourScale m_scale; ///< of the difference
     std::unique_ptr<HeatmapPart> m_first, m_second;
     PairScatter m_scatter;
 };
 
 } // namespace
+
+std::pair<HeatmapGrid, HeatmapGrid> compareGrids(const CompareFigureSpec& spec)
+{
+    const RunComparison& c = *spec.comparison;
+    const bool pieces = !spec.pieces.empty();
+    HeatmapGrid runs = pieces ? comparison_grid(c, *spec.metric, spec.by, spec.pieces, spec.margin, spec.extent)
+                              : comparison_grid(c, *spec.metric, spec.window_tokens, spec.margin, spec.extent);
+    HeatmapGrid difference = pieces ? difference_grid(c, *spec.metric, spec.by, spec.pieces, spec.margin, spec.extent)
+                                    : difference_grid(c, *spec.metric, spec.window_tokens, spec.margin, spec.extent);
+    if (!spec.baseline.empty())
+        runs.baseline = difference.baseline = spec.baseline;
+    runs.rows[0].name = "A · " + runs.rows[0].name;
+    runs.rows[1].name = "B · " + runs.rows[1].name;
+    difference.spans.clear(); // they stand under the other one
+    return {std::move(runs), std::move(difference)};
+}
 
 ColourScale differenceScale(const HeatmapGrid& difference)
 {

@@ -7,6 +7,7 @@
 #include "ui/session/session.h"
 
 #include <memory>
+#include <utility>
 
 namespace flipscope {
 
@@ -20,11 +21,17 @@ struct CompareFigureSpec {
     ColourScale scale; ///< of the two runs; the difference has its own
     QColor colorA, colorB;
     std::string baseline; ///< name as shown; empty = the trace's own
+    Partition by = Partition::Windows;
+    std::vector<Piece> pieces = {}; ///< the columns where those are segments or turns
+    TokenRange range = {};          ///< columns that are shown
 };
 
 /// The page that compares two runs, as a figure: windows of both on one scale, their difference, every probe of A
 /// against that of B, and the paired statistics.
 std::shared_ptr<FigureDrawing> compareFigure(CompareFigureSpec spec);
+
+/// Both runs, named "A · …" and "B · …", and their difference, over all columns.
+std::pair<HeatmapGrid, HeatmapGrid> compareGrids(const CompareFigureSpec& spec);
 
 /// A scale that is symmetric around 0: vik, as far out as the largest difference.
 ColourScale differenceScale(const HeatmapGrid& difference);

@@ -18,6 +18,7 @@
 #include <QSvgGenerator>
 #include <QTextLayout>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -294,6 +295,21 @@ int figureMinimumHeight(const FigureSpec& spec)
 {
     loadExportFonts();
     return Figure(spec).minimumHeight();
+}
+
+void printFigure(FigureSpec spec, QPagedPaintDevice& page)
+{
+    loadExportFonts();
+    const QRectF area(0, 0, page.width(), page.height()); // what can be printed on, in dots
+    const double ratio = area.width() / std::max(area.height(), 1.0);
+    for (double width = area.width() * 96.0 / std::max(page.logicalDpiX(), 1);; width *= 1.12) {
+        spec.size = QSizeF(width, width / ratio).toSize();
+        Figure figure(spec);
+        if (figure.minimumHeight() > spec.size.height() && width < most_side)
+            continue;
+        figure.paint(page, area);
+        return;
+    }
 }
 
 Result<void> checkFigure(const FigureSpec& spec, const std::filesystem::path& path)

@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+class QPagedPaintDevice;
+
 namespace flipscope {
 
 /// A chart as a file: the same drawing as on the screen, with a caption block under it.
@@ -58,6 +60,10 @@ std::optional<ProbePlot::Kind> probePlotOf(FigureSpec::Chart chart);
 /// Needs a QApplication (platform offscreen will do). A name that is not UTF-8 goes through the first form alone.
 Result<void> exportFigure(const FigureSpec& spec, const std::filesystem::path& path);
 Result<void> exportFigure(const FigureSpec& spec, const QString& path);
+
+/// On one page of a printer: as wide as the paper, or smaller where not everything would fit on it. The spec's size is
+/// not asked. Needs a QApplication.
+void printFigure(FigureSpec spec, QPagedPaintDevice& page);
 
 /// What is wrong with the format, the size or the resolution asked for; needs no grid and no QApplication.
 Result<void> checkFigure(const FigureSpec& spec, const std::filesystem::path& path);

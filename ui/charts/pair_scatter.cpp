@@ -22,10 +22,11 @@ namespace {
 constexpr double band = 16; // pixels that values of 0, and infinite ones, have beside the axis
 constexpr double left_room = 62, bottom_room = 38, top_room = 62, right_room = 14;
 
-QString power(double exponent)
+/// A power of ten as it stands at an axis.
+QString power(double value)
 {
     static const QString digits = u"⁰¹²³⁴⁵⁶⁷⁸⁹"_s;
-    const int e = static_cast<int>(std::lround(exponent));
+    const int e = static_cast<int>(std::lround(std::log10(value)));
     if (e == 0)
         return u"1"_s;
     if (e == 1)
@@ -205,17 +206,16 @@ void PairScatter::paintAxes(QPainter& p) const
     p.fillRect(all, m_style.background);
     p.fillRect(m_plot, m_style.plot);
     const int room = std::max(2, static_cast<int>(std::min(m_plot.width(), m_plot.height()) / 42));
-    for (const double e : decades(m_low, m_high, room)) {
-        const double value = std::pow(10.0, e);
+    for (const double value : decades(std::pow(10.0, m_low), std::pow(10.0, m_high), room)) {
         const double x = along(value, m_plot.left(), m_plot.width());
         const double y = along(value, m_plot.bottom(), -m_plot.height());
         p.setPen(QPen(m_style.grid, 1));
         p.drawLine(QPointF(x, all.top()), QPointF(x, all.bottom()));
         p.drawLine(QPointF(all.left(), y), QPointF(all.right(), y));
-        chart_paint::text(p, QRectF(x - 24, all.bottom() + 3, 48, metrics.height()), power(e), small, m_style.mutedText,
-                          Qt::AlignCenter);
-        chart_paint::text(p, QRectF(all.left() - 44, y - metrics.height() / 2, 40, metrics.height()), power(e), small,
-                          m_style.mutedText, Qt::AlignRight | Qt::AlignVCenter);
+        chart_paint::text(p, QRectF(x - 24, all.bottom() + 3, 48, metrics.height()), power(value), small,
+                          m_style.mutedText, Qt::AlignCenter);
+        chart_paint::text(p, QRectF(all.left() - 44, y - metrics.height() / 2, 40, metrics.height()), power(value),
+                          small, m_style.mutedText, Qt::AlignRight | Qt::AlignVCenter);
     }
     const auto bandLabel = [&](double value, const QString& label) {
         const double x = along(value, m_plot.left(), m_plot.width());

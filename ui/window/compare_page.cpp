@@ -13,6 +13,7 @@
 #include "ui/views/comparison_card.h"
 #include "ui/views/selection.h"
 #include "ui/views/token_columns.h"
+#include "ui/window/drawn_figures.h"
 #include "ui/window/theme.h"
 
 #include <QComboBox>
@@ -141,18 +142,13 @@ void ComparePage::viewChanged()
         m_stale = true;
         return;
     }
-    HeatmapGrid runs = comparison_grid(*m_comparison, m_session->metric(), m_session->windowTokens(),
-                                       m_session->margin(), m_session->extent());
-    HeatmapGrid difference = difference_grid(*m_comparison, m_session->metric(), m_session->windowTokens(),
-                                             m_session->margin(), m_session->extent());
-    const SessionRun* base = m_session->baseline();
-    runs.baseline = difference.baseline = base != nullptr ? base->name.toStdString() : std::string();
-    runs.rows[0].name = "A · " + runs.rows[0].name;
-    runs.rows[1].name = "B · " + runs.rows[1].name;
-    difference.spans.clear(); // they stand under the other one
+    auto [runs, difference] = compareGrids(compareSpecOf(*m_session, m_comparison));
+    // Zoomed together with all other views; the scale of the difference stays that of the whole history.
+    const ColourScale scale = differenceScale(difference);
+    runs = cut_to(runs, m_session->range());
     m_heatmap->setGrid(runs, m_session->colourScale());
     m_difference->alignWith(runs);
-    m_difference->setGrid(difference, differenceScale(difference));
+    m_difference->setGrid(cut_to(difference, m_session->range()), scale);
     followPath();
 }
 

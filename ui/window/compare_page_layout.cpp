@@ -65,6 +65,7 @@ ComparePage::ComparePage(Session* session, QWidget* parent) : QWidget(parent), m
     connect(session, &Session::runsChanged, this, &ComparePage::runsChanged);
     connect(session, &Session::comparedRunsChanged, this, &ComparePage::runsChanged);
     connect(session, &Session::viewChanged, this, &ComparePage::viewChanged);
+    connect(session, &Session::rangeChanged, this, &ComparePage::viewChanged);
     connect(&session->path(), &DrilldownPath::changed, this, &ComparePage::followPath);
     applyStyle();
 }
@@ -135,8 +136,10 @@ QWidget* ComparePage::makeUpper()
     upper->setStretchFactor(1, 0);
     upper->setSizes({700, 290});
     upper->setChildrenCollapsible(false);
-    for (HeatmapView* view : {m_heatmap, m_difference})
+    for (HeatmapView* view : {m_heatmap, m_difference}) {
         connect(view, &HeatmapView::upRequested, &m_session->path(), &DrilldownPath::up);
+        connect(view, &HeatmapView::rangeRequested, m_session, &Session::setRange);
+    }
     connect(m_heatmap, &HeatmapView::currentCellChanged, this, &ComparePage::cellChosen);
     connect(m_heatmap, &HeatmapView::cellActivated, this, &ComparePage::cellActivated);
     connect(m_difference, &HeatmapView::currentCellChanged, this, [this](int, int c) { differenceChosen(c); });
@@ -152,6 +155,7 @@ QWidget* ComparePage::makeLower()
 {
     m_scatter = new PairScatterView;
     m_scatter->setObjectName(QStringLiteral("compareScatter"));
+    m_scatter->setMinimumHeight(150); // the heatmaps above it need their height more
     connect(m_scatter, &PairScatterView::probeChosen, this, [this](qint64 t) { goToProbe(t, false); });
     connect(m_scatter, &PairScatterView::probeActivated, this, [this](qint64 t) { goToProbe(t, true); });
     makeWorse();

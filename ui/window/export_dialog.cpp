@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/export_dialog.h"
 
+#include "ui/window/drawn_figures.h"
 #include "ui/window/theme.h"
 
 #include <QComboBox>
@@ -17,6 +18,7 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QSpinBox>
+#include <QStandardItemModel>
 #include <QStandardPaths>
 
 #include <algorithm>
@@ -54,13 +56,23 @@ ExportDialog::ExportDialog(Session* session, QWidget* parent) : QDialog(parent),
     setWindowTitle(tr("Export figure"));
     m_chart = new QComboBox(this);
     m_chart->setObjectName(QStringLiteral("exportChart"));
-    m_chart->addItem(tr("Heatmap"), static_cast<int>(FigureSpec::Chart::Heatmap));
-    m_chart->addItem(tr("Flips per window, lines"), static_cast<int>(FigureSpec::Chart::Flips));
-    m_chart->addItem(tr("KL per window, lines"), static_cast<int>(FigureSpec::Chart::Kl));
-    m_chart->addItem(tr("KL by position"), static_cast<int>(FigureSpec::Chart::Position));
-    m_chart->addItem(tr("Distribution of KL"), static_cast<int>(FigureSpec::Chart::Distribution));
-    m_chart->addItem(tr("Margin against KL"), static_cast<int>(FigureSpec::Chart::Margin));
-    m_chart->addItem(tr("Agreement with position"), static_cast<int>(FigureSpec::Chart::Agreement));
+    m_chart->addItem(tr("Heatmap"), QStringLiteral("heatmap"));
+    m_chart->addItem(tr("Flips per window, lines"), QStringLiteral("flips"));
+    m_chart->addItem(tr("KL per window, lines"), QStringLiteral("kl"));
+    m_chart->addItem(tr("KL by position"), QStringLiteral("position"));
+    m_chart->addItem(tr("Distribution of KL"), QStringLiteral("distribution"));
+    m_chart->addItem(tr("Margin against KL"), QStringLiteral("margin"));
+    m_chart->addItem(tr("Agreement with position"), QStringLiteral("agreement"));
+    // These need more than a run: what cannot be drawn now says why.
+    const std::pair<QString, DrawnFigure> drawn[] = {{tr("Two runs compared"), DrawnFigure::Compare},
+                                                     {tr("Top tokens at the probe"), DrawnFigure::Probe},
+                                                     {tr("Tokens in two columns"), DrawnFigure::Tokens}};
+    for (const auto& [text, figure] : drawn) {
+        m_chart->addItem(text, nameOf(figure));
+        const QString why = whyNoFigure(*session, figure);
+        qobject_cast<QStandardItemModel*>(m_chart->model())->item(m_chart->count() - 1)->setEnabled(why.isEmpty());
+        m_chart->setItemData(m_chart->count() - 1, why, Qt::ToolTipRole);
+    }
     m_format = new QComboBox(this);
     m_format->setObjectName(QStringLiteral("exportFormat"));
     m_format->addItem(tr("PNG picture"), QStringLiteral("png"));
@@ -114,20 +126,52 @@ ExportDialog::ExportDialog(Session* session, QWidget* parent) : QDialog(parent),
 
     connect(browse, &QPushButton::clicked, this, &ExportDialog::chooseFile);
     connect(m_format, &QComboBox::activated, this, &ExportDialog::formatChosen);
-    connect(m_chart, &QComboBox::activated, this, [this] {
-        const auto chart = static_cast<FigureSpec::Chart>(m_chart->currentData().toInt());
-        const auto named = std::ranges::find(figureCharts(), chart, &std::pair<std::string, FigureSpec::Chart>::second);
-        const QFileInfo old(m_path->text());
-        if (named != figureCharts().end() && old.completeBaseName().startsWith(QLatin1String("flipscope-")))
-            m_path->setText(old.dir().filePath(
-                QStringLiteral("flipscope-%1.%2").arg(QString::fromStdString(named->first), suffix())));
-    });
+    connect(m_chart, &QComboBox::activated, this, &ExportDialog::chartChosen);
     for (QSpinBox* box : {m_width, m_height, m_dpi})
         connect(box, &QSpinBox::valueChanged, this, &ExportDialog::update);
     connect(m_path, &QLineEdit::textChanged, this, &ExportDialog::update);
     connect(buttons, &QDialogButtonBox::accepted, this, &ExportDialog::write);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     update();
+}
+
+void ExportDialog::choose(const QString& chart)
+{
+    const int index = m_chart->findData(chart);
+    if (index < 0)
+        return;
+    m_chart->setCurrentIndex(index);
+    chartChosen();
+}
+
+/// The file is named after the chart, and is at least as high as the chart needs.
+void ExportDialog::chartChosen()
+{
+    const QFileInfo old(m_path->text());
+    if (old.completeBaseName().startsWith(QLatin1String("flipscope-")))
+        m_path->setText(
+            old.dir().filePath(QStringLiteral("flipscope-%1.%2").arg(m_chart->currentData().toString(), suffix())));
+    if (const auto chosen = spec(); chosen)
+        m_height->setValue(std::max(m_height->value(), figureMinimumHeight(*chosen)));
+}
+
+Result<FigureSpec> ExportDialog::spec() const
+{
+    const auto theme = static_cast<ChartStyle::Theme>(m_theme->currentData().toInt());
+    const QString name = m_chart->currentData().toString();
+    for (const DrawnFigure figure : {DrawnFigure::Compare, DrawnFigure::Probe, DrawnFigure::Tokens})
+        if (name == nameOf(figure)) {
+            auto drawn = figureOf(*m_session, figure, theme);
+            if (drawn)
+                drawn->size = {m_width->value(), m_height->value()};
+            return drawn;
+        }
+    const auto named =
+        std::ranges::find(figureCharts(), name.toStdString(), &std::pair<std::string, FigureSpec::Chart>::first);
+    FigureSpec spec =
+        figureOf(*m_session, named == figureCharts().end() ? FigureSpec::Chart::Heatmap : named->second, theme);
+    spec.size = {m_width->value(), m_height->value()};
+    return spec;
 }
 
 QString ExportDialog::suffix() const
@@ -188,11 +232,13 @@ void ExportDialog::write()
                               tr("%1 is there already. Replace it?").arg(QFileInfo(path).fileName())) !=
             QMessageBox::Yes)
         return;
-    FigureSpec spec = figureOf(*m_session, static_cast<FigureSpec::Chart>(m_chart->currentData().toInt()),
-                               static_cast<ChartStyle::Theme>(m_theme->currentData().toInt()));
-    spec.size = {m_width->value(), m_height->value()};
-    spec.dpi = m_dpi->value();
-    if (const auto written = exportFigure(spec, path); !written) {
+    auto figure = spec();
+    if (!figure) {
+        m_problem->setText(QString::fromStdString(figure.error().message));
+        return;
+    }
+    figure->dpi = m_dpi->value();
+    if (const auto written = exportFigure(*figure, path); !written) {
         m_problem->setText(QString::fromStdString(written.error().message));
         return;
     }

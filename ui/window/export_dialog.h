@@ -20,12 +20,17 @@ class ExportDialog : public QDialog {
 public:
     explicit ExportDialog(Session* session, QWidget* parent = nullptr);
 
+    /// One of the charts by the name that the command line has for it: "heatmap", "position", "compare" ...
+    void choose(const QString& chart);
+
 signals:
     void exported(const QString& path);
 
 private:
     void chooseFile();
     void formatChosen();
+    void chartChosen();
+    Result<FigureSpec> spec() const;
     void update();
     void write();
     QString suffix() const;

@@ -15,6 +15,8 @@
 #include <QMimeData>
 #include <QTemporaryDir>
 
+#include <algorithm>
+
 namespace flipscope {
 
 namespace {
@@ -92,13 +94,13 @@ Result<void> writeNumbers(const Session& session, NumbersKind kind, const QStrin
     return {};
 }
 
-Result<void> copyFigure(const Session& session)
+Result<void> copyFigure(FigureSpec spec)
 {
     QTemporaryDir folder;
     if (!folder.isValid())
         return fail(ErrorKind::Unreadable, "No temporary folder can be made: {}.", folder.errorString().toStdString());
-    FigureSpec spec = figureOf(session, FigureSpec::Chart::Heatmap);
     spec.dpi = 192;
+    spec.size.setHeight(std::max(spec.size.height(), figureMinimumHeight(spec)));
     const QString png = folder.filePath(QStringLiteral("figure.png"));
     const QString svg = folder.filePath(QStringLiteral("figure.svg"));
     for (const QString& path : {png, svg})

@@ -19,7 +19,7 @@ enum class NumbersKind { Heatmap, Windows, Probes, Json, Notes };
 /// notes), or notes and bookmarks.
 Result<void> writeNumbers(const Session& session, NumbersKind kind, const QString& path);
 
-/// Puts the heatmap on the clipboard as a picture (light, twice the resolution of the screen) and as SVG.
-Result<void> copyFigure(const Session& session);
+/// Puts a figure on the clipboard as a picture (twice the resolution of the screen) and as SVG, as high as it needs.
+Result<void> copyFigure(FigureSpec spec);
 
 } // namespace flipscope

@@ -58,6 +58,7 @@ constexpr Key allKeys[] = {
     {"Ctrl+C", "copy the selected rows or the cell as text"},
     {"Ctrl+Shift+C", "copy the heatmap as a figure"},
     {"Ctrl+Shift+E", "export a figure"},
+    {"Ctrl+P", "print what is looked at: the heatmap, or the comparison"},
     {"Ctrl+Shift+P", "all commands, found by typing"},
     {"Ctrl+,", "preferences"},
     {"F1", "the manual's page about the view that is looked at"},

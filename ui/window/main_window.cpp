@@ -69,6 +69,9 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Ses
     makeMenus();
     m_firstLayout = saveState(0);
     m_session->setFirstWindow(preferences::firstWindow());
+    ColourScale scale = m_session->colourScale();
+    scale.map = preferences::colourMap();
+    m_session->setColourScale(scale);
     restoreLayout();
     m_docksShown.clear();
     for (QDockWidget* dock : std::as_const(m_docks))

@@ -14,6 +14,8 @@ class QTableView;
 
 namespace flipscope {
 
+struct FigureSpec;
+
 class BannerBar;
 class CaptureDialog;
 class HeatmapModel;
@@ -74,6 +76,14 @@ private:
     void saveSessionAs();
     void keepLastSession() const;
 
+    // main_window_figures.cpp
+    bool comparisonShown() const;
+    Result<FigureSpec> shownFigure() const;
+    void exportFigure();
+    void exportNumbers();
+    void printFigure();
+    void copyFigure();
+
     // main_window_tools.cpp
     void showCommands();
     void showPreferences();
@@ -104,9 +114,6 @@ private:
     void openSample();
     void openSet(const QStringList& paths); ///< instead of what is open
     void otherWindowSize();
-    void exportFigure();
-    void exportNumbers();
-    void copyFigure();
 
     Session* m_session;
     QStackedWidget* m_centre = nullptr; ///< start page, or pages
@@ -130,12 +137,12 @@ private:
     bool m_tableFollowing = false;
     RecentEntry m_remembered;
 
-    QMenu *m_recentMenu = nullptr, *m_windowMenu = nullptr, *m_metricMenu = nullptr, *m_scaleMenu = nullptr,
-          *m_docksMenu = nullptr;
+    QMenu *m_recentMenu = nullptr, *m_byMenu = nullptr, *m_windowMenu = nullptr, *m_metricMenu = nullptr,
+          *m_scaleMenu = nullptr, *m_docksMenu = nullptr;
     QAction *m_sample = nullptr, *m_reload = nullptr, *m_verify = nullptr, *m_exportFigure = nullptr,
-            *m_exportNumbers = nullptr, *m_copyFigure = nullptr, *m_closeAll = nullptr, *m_up = nullptr,
-            *m_down = nullptr, *m_back = nullptr, *m_forward = nullptr, *m_stop = nullptr, *m_saveSession = nullptr,
-            *m_saveSessionAs = nullptr, *m_bookmark = nullptr, *m_copyMarkdown = nullptr;
+            *m_exportNumbers = nullptr, *m_copyFigure = nullptr, *m_print = nullptr, *m_closeAll = nullptr,
+            *m_up = nullptr, *m_down = nullptr, *m_back = nullptr, *m_forward = nullptr, *m_stop = nullptr,
+            *m_saveSession = nullptr, *m_saveSessionAs = nullptr, *m_bookmark = nullptr, *m_copyMarkdown = nullptr;
 };
 
 /// Whether a file is a session, not a trace: by its content, or by its name where that is damaged.

@@ -3,7 +3,7 @@
 #include "ui/charts/colormap.h"
 #include "ui/models/number_text.h"
 #include "ui/views/notes_panel.h"
-#include "ui/window/export_dialog.h"
+#include "ui/window/figures.h"
 #include "ui/window/heatmap_panel.h"
 #include "ui/window/help.h"
 #include "ui/window/main_window.h"
@@ -86,6 +86,8 @@ void MainWindow::makeFileMenu()
     connect(m_exportFigure, &QAction::triggered, this, &MainWindow::exportFigure);
     m_exportNumbers = add(file, tr("Export &numbers …"), QStringLiteral("exportNumbers"));
     connect(m_exportNumbers, &QAction::triggered, this, &MainWindow::exportNumbers);
+    m_print = add(file, tr("&Print …"), QStringLiteral("print"), QKeySequence::Print);
+    connect(m_print, &QAction::triggered, this, &MainWindow::printFigure);
     m_copyFigure = add(file, tr("&Copy figure"), QStringLiteral("copyFigure"), Qt::CTRL | Qt::SHIFT | Qt::Key_C);
     connect(m_copyFigure, &QAction::triggered, this, &MainWindow::copyFigure);
     m_copyMarkdown = add(file, tr("Copy as &Markdown table"), QStringLiteral("copyMarkdown"));
@@ -127,6 +129,8 @@ void MainWindow::fillRecent()
 void MainWindow::makeViewMenu()
 {
     QMenu* view = menuBar()->addMenu(tr("&View"));
+    m_byMenu = view->addMenu(tr("&By"));
+    m_byMenu->setToolTipsVisible(true);
     m_windowMenu = view->addMenu(tr("&Window size"));
     m_metricMenu = view->addMenu(tr("&Metric"));
     m_metricMenu->setToolTipsVisible(true);
@@ -168,7 +172,21 @@ void MainWindow::fillViewMenus()
         connect(action, &QAction::triggered, this, std::forward<decltype(act)>(act));
         return action;
     };
+    m_byMenu->clear();
+    const auto by = [&](const QString& text, const QString& name, Partition partition) {
+        QAction* action = choice(m_byMenu, text, m_session->partition() == partition,
+                                 [this, partition] { m_session->setPartition(partition); });
+        action->setObjectName(name);
+        const QString why = m_session->whyNotBy(partition);
+        action->setEnabled(why.isEmpty());
+        action->setToolTip(why);
+    };
+    by(tr("&Windows of equally many tokens"), QStringLiteral("byWindows"), Partition::Windows);
+    by(tr("&Segments"), QStringLiteral("bySegments"), Partition::Segments);
+    by(tr("&Turns"), QStringLiteral("byTurns"), Partition::Turns);
+
     m_windowMenu->clear();
+    m_windowMenu->setEnabled(m_session->partition() == Partition::Windows);
     choice(m_windowMenu, tr("&Choose by length"), m_session->windowChosen(), [this] { m_session->setWindowTokens(0); });
     m_windowMenu->addSeparator();
     for (const qint64 size : offeredWindowSizes())
@@ -224,6 +242,8 @@ void MainWindow::goToBrokenCall()
     auto* page = qobject_cast<ToolCallsPage*>(m_pages->page(QStringLiteral("toolCallsPage")));
     if (there)
         page->nextBroken();
+    else
+        page->goToCurrent();
     page->table()->setFocus();
 }
 
@@ -272,7 +292,7 @@ void MainWindow::updateActions()
     m_sample->setText(sample ? tr("Open &sample") : tr("Open &sample (not installed)"));
     for (QAction* action : {m_reload, m_closeAll, m_saveSession, m_saveSessionAs})
         action->setEnabled(open);
-    for (QAction* action : {m_exportFigure, m_exportNumbers, m_copyFigure, m_copyMarkdown})
+    for (QAction* action : {m_exportFigure, m_exportNumbers, m_print, m_copyFigure, m_copyMarkdown})
         action->setEnabled(compared);
     m_verify->setEnabled(compared && !m_session->busy());
     m_stop->setEnabled(m_session->busy());
@@ -341,15 +361,6 @@ void MainWindow::otherWindowSize()
     dialog->open();
 }
 
-void MainWindow::exportFigure()
-{
-    auto* dialog = new ExportDialog(m_session, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &ExportDialog::exported, this,
-            [this](const QString& path) { statusBar()->showMessage(tr("Written: %1").arg(path), 6000); });
-    dialog->open();
-}
-
 void MainWindow::exportNumbers()
 {
     struct Kind {
@@ -385,14 +396,6 @@ void MainWindow::exportNumbers()
         }
     });
     dialog->open();
-}
-
-void MainWindow::copyFigure()
-{
-    if (const auto copied = flipscope::copyFigure(*m_session); copied)
-        statusBar()->showMessage(tr("The heatmap is on the clipboard"), 4000);
-    else
-        tellProblem(copied.error());
 }
 
 } // namespace flipscope

@@ -36,6 +36,8 @@ bool isInside(const QWidget* widget, const QWidget* ancestor)
 /// The manual's page about the view that has the focus, else about the page of the centre.
 QString MainWindow::pageOfManual() const
 {
+    if (m_empty)
+        return QStringLiteral("first-steps.md");
     const QWidget* focus = QApplication::focusWidget();
     if (isInside(focus, findChild<QDockWidget*>(QStringLiteral("notesDock"))))
         return QStringLiteral("sessions.md");

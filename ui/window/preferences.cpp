@@ -3,6 +3,9 @@
 #include "ui/window/preferences.h"
 
 #include "core/analysis/cache.h"
+#include "core/base/cache_folder.h"
+#include "core/base/memory_limit.h"
+#include "ui/charts/colormap.h"
 #include "ui/models/number_text.h"
 #include "ui/session/session.h"
 #include "ui/window/theme.h"
@@ -10,6 +13,7 @@
 
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QFileDialog>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -18,6 +22,8 @@
 #include <QSettings>
 #include <QSpinBox>
 
+#include <algorithm>
+
 namespace flipscope {
 
 namespace {
@@ -25,6 +31,9 @@ namespace {
 const QString windowKey = QStringLiteral("view/firstWindow");
 const QString engineKey = QStringLiteral("engine/choice");
 const QString gpuKey = QStringLiteral("engine/gpu");
+const QString memoryKey = QStringLiteral("engine/memory");
+const QString mapKey = QStringLiteral("view/colourMap");
+const QString cacheKey = QStringLiteral("cache/folder");
 
 } // namespace
 
@@ -34,6 +43,30 @@ qint64 firstWindow()
 {
     const qint64 stored = QSettings().value(windowKey, 0).toLongLong();
     return offeredWindowSizes().contains(stored) ? stored : 0;
+}
+
+QString colourMap()
+{
+    const QString stored = QSettings().value(mapKey).toString();
+    return colormapNames().contains(stored) ? stored : ColourScale().map;
+}
+
+qint64 memoryLimit()
+{
+    return std::clamp<qint64>(QSettings().value(memoryKey, 0).toLongLong(), 0, 1 << 20);
+}
+
+QString cacheFolder()
+{
+    return QSettings().value(cacheKey).toString();
+}
+
+void applyLimits()
+{
+    if (qEnvironmentVariableIsEmpty("FLIPSCOPE_MEMORY"))
+        set_memory_limit(memoryLimit() << 20);
+    if (qEnvironmentVariableIsEmpty("FLIPSCOPE_CACHE"))
+        set_cache_folder(cacheFolder().toStdString());
 }
 
 void applyEngine()
@@ -53,6 +86,29 @@ PreferencesDialog::PreferencesDialog(Session* session, QWidget* parent) : QDialo
 {
     setObjectName(QStringLiteral("preferencesDialog"));
     setWindowTitle(tr("Preferences"));
+    fillView();
+    auto* engine = makeEngine();
+    auto* cache = makeCache();
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    auto* form = new QFormLayout(this);
+    form->addRow(tr("&Theme"), m_theme);
+    form->addRow(tr("First &window size"), m_window);
+    form->addRow(tr("&Colours of heatmaps"), m_map);
+    form->addRow(tr("What com&putes"), engine);
+    form->addRow(QString(), m_engineNote);
+    form->addRow(tr("&Memory for rows"), m_memory);
+    form->addRow(tr("Cache"), m_cache);
+    form->addRow(QString(), cache);
+    form->addRow(buttons);
+    resize(520, sizeHint().height());
+    connectAll();
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    m_gpu->setEnabled(m_engine->currentIndex() == 0);
+    showCache();
+}
+
+void PreferencesDialog::fillView()
+{
     m_theme = new QComboBox(this);
     m_theme->setObjectName(QStringLiteral("preferencesTheme"));
     m_theme->addItem(tr("As the system"), static_cast<int>(ThemeChoice::System));
@@ -69,8 +125,20 @@ PreferencesDialog::PreferencesDialog(Session* session, QWidget* parent) : QDialo
         m_window->addItem(tr("%1 tokens").arg(groupedText(size)), size);
     m_window->setCurrentIndex(std::max(0, m_window->findData(preferences::firstWindow())));
 
+    m_map = new QComboBox(this);
+    m_map->setObjectName(QStringLiteral("preferencesMap"));
+    for (const QString& map : colormapNames())
+        if (map != QLatin1String("vik")) // diverging: for differences
+            m_map->addItem(map);
+    m_map->setCurrentText(preferences::colourMap());
+    m_map->setToolTip(tr("Each gets lighter from end to end, so that it reads in grey and for colour-blind eyes too"));
+}
+
+QHBoxLayout* PreferencesDialog::makeEngine()
+{
     m_engine = new QComboBox(this);
     m_engine->setObjectName(QStringLiteral("preferencesEngine"));
+    m_engine->setAccessibleName(tr("What computes"));
     m_engine->addItem(tr("The GPU where it works, else the CPU"), QStringLiteral("auto"));
     m_engine->addItem(tr("The CPU"), QStringLiteral("cpu"));
     m_engine->setCurrentIndex(std::max(0, m_engine->findData(QSettings().value(engineKey).toString())));
@@ -80,36 +148,54 @@ PreferencesDialog::PreferencesDialog(Session* session, QWidget* parent) : QDialo
     m_gpu->setPrefix(tr("GPU "));
     m_gpu->setAccessibleName(tr("Number of the GPU"));
     m_gpu->setValue(QSettings().value(gpuKey, 0).toInt());
-    m_engineNote = new QLabel(tr("Now: %1. A change acts from the next start on.")
-                                  .arg(session->engineText().isEmpty() ? tr("not known yet") : session->engineText()),
-                              this);
+    m_engineNote =
+        new QLabel(tr("Now: %1. A change acts from the next start on.")
+                       .arg(m_session->engineText().isEmpty() ? tr("not known yet") : m_session->engineText()),
+                   this);
     m_engineNote->setWordWrap(true);
     m_engineNote->setForegroundRole(QPalette::PlaceholderText);
+    m_memory = new QSpinBox(this);
+    m_memory->setObjectName(QStringLiteral("preferencesMemory"));
+    m_memory->setRange(0, 1 << 20);
+    m_memory->setSingleStep(64);
+    m_memory->setSpecialValueText(tr("no limit"));
+    m_memory->setSuffix(tr(" MiB"));
+    m_memory->setValue(static_cast<int>(preferences::memoryLimit()));
+    m_memory->setToolTip(tr("Bounds the buffers that rows of logits are read into; with little room fewer threads read "
+                            "and a GPU gets smaller blocks. The numbers are the same."));
     auto* engine = new QHBoxLayout;
     engine->addWidget(m_engine, 1);
     engine->addWidget(m_gpu);
+    return engine;
+}
 
+QHBoxLayout* PreferencesDialog::makeCache()
+{
     m_cache = new QLabel(this);
     m_cache->setObjectName(QStringLiteral("preferencesCache"));
     m_cache->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_cache->setWordWrap(true);
-    m_clear = new QPushButton(tr("&Clear"), this);
-    m_clear->setObjectName(QStringLiteral("preferencesClear"));
-    m_clear->setToolTip(tr("Removes what was computed; it is computed anew when it is needed"));
+    const auto button = [this](const QString& text, const QString& name, const QString& tip) {
+        auto* made = new QPushButton(text, this);
+        made->setObjectName(name);
+        made->setToolTip(tip);
+        return made;
+    };
+    m_clear = button(tr("C&lear"), QStringLiteral("preferencesClear"),
+                     tr("Removes what was computed; it is computed anew when it is needed"));
+    m_changeCache = button(tr("Change &folder …"), QStringLiteral("preferencesCacheFolder"),
+                           tr("Where computed metrics are kept; what lies in the present folder stays there"));
+    m_usualCache = button(tr("&Usual folder"), QStringLiteral("preferencesCacheUsual"), tr("The folder of the system"));
     auto* cache = new QHBoxLayout;
-    cache->addWidget(m_cache, 1);
+    cache->addWidget(m_changeCache);
+    cache->addWidget(m_usualCache);
+    cache->addStretch();
     cache->addWidget(m_clear);
+    return cache;
+}
 
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
-    auto* form = new QFormLayout(this);
-    form->addRow(tr("&Theme"), m_theme);
-    form->addRow(tr("First &window size"), m_window);
-    form->addRow(tr("What com&putes"), engine);
-    form->addRow(QString(), m_engineNote);
-    form->addRow(tr("Cache"), cache);
-    form->addRow(buttons);
-    resize(520, sizeHint().height());
-
+void PreferencesDialog::connectAll()
+{
     connect(m_theme, &QComboBox::activated, this, [this] {
         const auto choice = static_cast<ThemeChoice>(m_theme->currentData().toInt());
         storeTheme(choice);
@@ -119,12 +205,39 @@ PreferencesDialog::PreferencesDialog(Session* session, QWidget* parent) : QDialo
         QSettings().setValue(windowKey, m_window->currentData());
         m_session->setFirstWindow(preferences::firstWindow());
     });
+    connect(m_map, &QComboBox::activated, this, [this] {
+        QSettings().setValue(mapKey, m_map->currentText());
+        ColourScale scale = m_session->colourScale();
+        scale.map = preferences::colourMap();
+        m_session->setColourScale(scale);
+    });
     connect(m_engine, &QComboBox::activated, this, &PreferencesDialog::engineChosen);
     connect(m_gpu, &QSpinBox::valueChanged, this, &PreferencesDialog::engineChosen);
+    connect(m_memory, &QSpinBox::valueChanged, this, [](int mebibytes) {
+        QSettings().setValue(memoryKey, mebibytes);
+        preferences::applyLimits();
+    });
     connect(m_clear, &QPushButton::clicked, this, &PreferencesDialog::clearCache);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    m_gpu->setEnabled(m_engine->currentIndex() == 0);
-    showCache();
+    connect(m_changeCache, &QPushButton::clicked, this, &PreferencesDialog::chooseCache);
+    connect(m_usualCache, &QPushButton::clicked, this, [this] {
+        QSettings().remove(cacheKey);
+        preferences::applyLimits();
+        showCache();
+    });
+}
+
+void PreferencesDialog::chooseCache()
+{
+    auto* dialog = new QFileDialog(this, tr("Folder of the cache"), preferences::cacheFolder());
+    dialog->setObjectName(QStringLiteral("cacheFolderDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::Directory);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& folder) {
+        QSettings().setValue(cacheKey, folder);
+        preferences::applyLimits();
+        showCache();
+    });
+    dialog->open();
 }
 
 void PreferencesDialog::engineChosen()
@@ -138,6 +251,8 @@ void PreferencesDialog::showCache()
 {
     const auto cache = TableCache::of_user();
     m_clear->setEnabled(cache && cache->size() > 0);
+    m_changeCache->setEnabled(cache && qEnvironmentVariableIsEmpty("FLIPSCOPE_CACHE"));
+    m_usualCache->setEnabled(m_changeCache->isEnabled() && !preferences::cacheFolder().isEmpty());
     m_cache->setText(cache ? tr("%1 in %2")
                                  .arg(QLocale().formattedDataSize(static_cast<qint64>(cache->size())),
                                       QString::fromStdString(cache->folder().string()))

@@ -7,6 +7,7 @@
 
 #include <QActionGroup>
 #include <QMenu>
+#include <QStyleOptionToolButton>
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +34,8 @@ std::pair<int, double> worstFirst(double value)
 RowsMenu::RowsMenu(Session* session, QWidget* parent) : QToolButton(parent), m_session(session)
 {
     setObjectName(QStringLiteral("rows"));
-    setText(tr("&Rows"));
+    setText(tr("&Rows") + QStringLiteral(" ▾"));
+    setAccessibleName(tr("Rows"));
     setToolTip(tr("Sort the runs, group them by a setting, show only some"));
     setAutoRaise(true);
     setPopupMode(QToolButton::InstantPopup);
@@ -43,11 +45,23 @@ RowsMenu::RowsMenu(Session* session, QWidget* parent) : QToolButton(parent), m_s
     setMenu(m_menu);
     connect(m_menu, &QMenu::aboutToShow, this, &RowsMenu::fill);
     connect(session, &Session::runsChanged, this, [this] {
-        setEnabled(m_session->runs().size() > 1);
+        follow();
         if (!m_session->groupKey().isEmpty())
             groupBy(m_session->groupKey()); // a run that was opened now takes its place
     });
-    setEnabled(false);
+    follow(); // a page may be made long after the files were opened
+}
+
+void RowsMenu::follow()
+{
+    setEnabled(m_session->runs().size() > 1);
+}
+
+/// The arrow stands in the text: the style's own is drawn over its last letter.
+void RowsMenu::initStyleOption(QStyleOptionToolButton* option) const
+{
+    QToolButton::initStyleOption(option);
+    option->features &= ~QStyleOptionToolButton::HasMenu;
 }
 
 QStringList RowsMenu::settings() const

@@ -30,7 +30,11 @@ public:
     /// Keys of /run in which the open runs differ.
     QStringList settings() const;
 
+protected:
+    void initStyleOption(QStyleOptionToolButton* option) const override;
+
 private:
+    void follow();
     void fill();
     void addSort(QMenu* menu);
     void addGroups(QMenu* menu);

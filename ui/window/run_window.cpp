@@ -29,6 +29,7 @@ int run_window(int& argc, char** argv, const WindowRequest& request)
     loadExportFonts();
     applyTheme(storedTheme());
     preferences::applyEngine();
+    preferences::applyLimits();
 
     MainWindow window;
     QStringList files;

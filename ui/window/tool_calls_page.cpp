@@ -21,7 +21,10 @@
 #include <QTableView>
 #include <QTextBrowser>
 #include <QToolButton>
+#include <QUrl>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace flipscope {
 
@@ -84,6 +87,8 @@ void ToolCallsPage::makeHead()
     m_summary->setAccessibleName(tr("Summary of each run"));
     m_summary->setFrameShape(QFrame::NoFrame);
     m_summary->setOpenLinks(false);
+    connect(m_summary, &QTextBrowser::anchorClicked, this,
+            [this](const QUrl& link) { firstBrokenOf(link.path().toInt()); });
     m_brokenOnly = new QCheckBox(tr("&Broken only"));
     m_brokenOnly->setObjectName(QStringLiteral("brokenOnly"));
     m_brokenOnly->setToolTip(tr("Shows only calls that at least one run breaks"));
@@ -161,8 +166,10 @@ void ToolCallsPage::refresh()
     m_table->setColumnWidth(ToolCallModel::Arguments, 260);
     for (int column = ToolCallModel::FirstRun; column < m_model->columnCount(); ++column)
         m_table->setColumnWidth(column, 150);
+    // The selection stays where a person left it until a call is asked for.
     if (!m_table->currentIndex().isValid())
-        nextBroken();
+        m_branches->clear(m_next->isEnabled() ? tr("Choose a call, or press N for the next broken one.")
+                                              : tr("No call is broken. Choose one to see its text."));
 }
 
 void ToolCallsPage::showSummary()
@@ -184,8 +191,11 @@ void ToolCallsPage::showSummary()
         if (run.calls)
             for (const Finding& finding : run.calls->findings)
                 text += QStringLiteral(" · ") + QString::fromStdString(finding.text);
-        html += QStringLiteral("<p style='margin:2px 0'><b>%1</b>: %2</p>")
-                    .arg(run.name.toHtmlEscaped(), text.toHtmlEscaped());
+        text = text.toHtmlEscaped();
+        const bool breaks = run.calls && std::ranges::any_of(run.calls->rows, &CallRow::broken);
+        if (breaks)
+            text += QStringLiteral(" · <a href='first:%1'>%2</a>").arg(run.id).arg(tr("first broken ►"));
+        html += QStringLiteral("<p style='margin:2px 0'><b>%1</b>: %2</p>").arg(run.name.toHtmlEscaped(), text);
     }
     m_summary->setHtml(html);
     const int lines = 1 + static_cast<int>(m_results->runs().size());
@@ -193,6 +203,33 @@ void ToolCallsPage::showSummary()
     const bool broken = m_model->nextBroken({}).isValid();
     m_previous->setEnabled(broken);
     m_next->setEnabled(broken);
+}
+
+void ToolCallsPage::goToCurrent()
+{
+    if (m_stale)
+        refresh();
+    if (m_table->currentIndex().isValid())
+        showCall(m_table->currentIndex());
+    else
+        nextBroken();
+}
+
+void ToolCallsPage::firstBrokenOf(int run)
+{
+    for (std::size_t r = 0; r < m_results->runs().size(); ++r) {
+        if (m_results->runs()[r].id != run)
+            continue;
+        for (int row = 0; row < m_model->rowCount(); ++row) {
+            const QModelIndex cell = m_model->index(row, ToolCallModel::FirstRun + static_cast<int>(r));
+            if (!cell.data(ToolCallModel::BrokenRole).toBool())
+                continue;
+            m_table->setCurrentIndex(m_filter->mapFromSource(cell));
+            m_table->scrollTo(m_table->currentIndex());
+            m_table->setFocus();
+            return;
+        }
+    }
 }
 
 bool ToolCallsPage::nextBroken(bool backwards)

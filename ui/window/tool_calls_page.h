@@ -34,6 +34,8 @@ public:
     /// The next broken call of any run after the one that is looked at, round to the first one after the last. False
     /// where no call is broken.
     bool nextBroken(bool backwards = false);
+    /// To the call that was looked at last; where there is none, to the first broken one.
+    void goToCurrent();
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -43,6 +45,7 @@ private:
     void makeTable();
     void refresh();
     void showSummary();
+    void firstBrokenOf(int run);             ///< session id
     void showCall(const QModelIndex& shown); ///< of the filtered table
     void goToHistory(const QModelIndex& shown);
 
