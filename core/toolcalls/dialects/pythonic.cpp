@@ -26,11 +26,12 @@ public:
             if (call.state != ParsedValue::State::Whole)
                 return broken(std::move(call));
             const std::size_t after = turn_.blanks(call.end);
-            const bool more = turn_.at(",", after), last = turn_.at("]", after);
-            if (!more && !last) {
+            const bool last = turn_.at("]", after), comma = turn_.at(",", after);
+            const std::size_t next = comma ? turn_.blanks(after + 1) : after;
+            if (!last && (!comma || next == turn_.end())) {
                 call.problem = "the list of calls is not closed";
-                add(std::move(call), after == turn_.end() ? CallStatus::Unclosed : CallStatus::Malformed, call.end);
-                return after;
+                add(std::move(call), next == turn_.end() ? CallStatus::Unclosed : CallStatus::Malformed, call.end);
+                return next;
             }
             std::size_t end = after + 1;
             if (const std::size_t tag = turn_.blanks(end); last && !closer_.empty() && turn_.at(closer_, tag))

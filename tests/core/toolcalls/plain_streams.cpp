@@ -37,6 +37,7 @@ const std::vector<Case>& plain_cases()
         {"JSON's words", "llama4", "[f(a=true)]", "malformed f($.a=true)~"},
         {"text behind", "llama4", "[f(a=1)] and so on", "malformed f($.a=1)~"},
         {"list not closed", "llama4", "[f(a=1)", "unclosed f($.a=1)~"},
+        {"list ends behind a comma", "llama4", "[f(), ", "unclosed f()~"},
         {"cut", "llama4", "[f(a='sho", "unclosed f($.a=sho)?"},
         {"a link", "llama4", "[text](https://example.org)", "", false},
         {"LFM2", "lfm2", "<|tool_call_start|>[f(a=1), g.h(b=\"x\")]<|tool_call_end|>Done.",
