@@ -128,7 +128,8 @@ std::vector<SettingDifference> differing_settings(const std::vector<TracePtr>& t
     std::set<std::string> keys;
     for (const auto& trace : traces)
         for (const auto& [key, value] : trace->run)
-            keys.insert(key);
+            if (key != "capture_config") // what a capture goes on by; the settings in it have keys of their own
+                keys.insert(key);
     std::vector<SettingDifference> differences;
     const auto compare = [&](const std::string& key, const auto& value_of) {
         SettingDifference difference{key, {}};

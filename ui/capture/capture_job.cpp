@@ -11,6 +11,7 @@
 #include <QJsonObject>
 #include <QProcessEnvironment>
 
+#include <cmath>
 #include <csignal>
 #include <sys/types.h>
 #include <utility>
@@ -26,7 +27,7 @@ constexpr int patience = 10'000; // ms for the process to close its file when th
 
 QString timeText(double seconds)
 {
-    const auto s = static_cast<qint64>(seconds + 0.5);
+    const qint64 s = std::llround(seconds);
     if (s < 90)
         return CaptureJob::tr("%1 s").arg(s);
     if (s < 5400)

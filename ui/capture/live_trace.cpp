@@ -98,7 +98,7 @@ void LiveTrace::settle()
         return;
     }
     if (!m_last) { // the last rows came after this look, and the name is another now
-        QTimer::singleShot(0, this, &LiveTrace::look);
+        m_timer.start(0);
         return;
     }
     m_state = State::Idle;

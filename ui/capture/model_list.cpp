@@ -94,9 +94,9 @@ void ModelList::finished(QNetworkReply* reply, bool keyGiven)
         emit failed(tr("%1 cannot be asked for its models: %2.").arg(server, reply->errorString()));
         return;
     }
-    const QJsonDocument json = QJsonDocument::fromJson(reply->readAll());
+    const QJsonArray listed = QJsonDocument::fromJson(reply->readAll())[QLatin1String("data")].toArray();
     QStringList models;
-    for (const QJsonValue& model : json[QLatin1String("data")].toArray())
+    for (const auto& model : listed)
         if (const QString id = model[QLatin1String("id")].toString(); !id.isEmpty())
             models << id;
     if (models.isEmpty())

@@ -101,11 +101,11 @@ def plan_of(job: Job, engine: Engine, history: History) -> planning.Plan:
 def config_of(job: Job, history: History, plan: planning.Plan) -> str:
     """What has to be the same for a capture to be resumed."""
     hidden = {"key-env", "timeout", "url"}
-    return json.dumps({
+    return redact(json.dumps({
         "engine": job.engine, "settings": {k: v for k, v in sorted(job.settings.items()) if k not in hidden},
         "ids": ids_sha256(history.ids), "positions": hashlib.sha256(plan.all_positions().tobytes()).hexdigest(),
         "dense": sorted(plan.dense), "store": job.store, "continue": [job.continue_tokens, plan.points, job.sampling,
-                                                                        job.closed_loop, job.top]}, sort_keys=True)
+                                                                        job.closed_loop, job.top]}, sort_keys=True))
 
 
 def run_settings(job: Job, engine: Engine, history: History, plan: planning.Plan) -> dict[str, str]:

@@ -88,6 +88,10 @@ void Checks::case_7_two_factors_differ()
     const auto r = trace_of("c", rows, {{"engine", "vllm"}, {"tensor_parallel", "1"}, {"version", "0.4.1"}});
     QVERIFY(text_of(findings_of(p, q), "factors-differ").starts_with("2 factors differ: tensor_parallel, version;"));
     QVERIFY(!has(findings_of(p, r), "factors-differ")); // one is what a comparison is about
+    // How a capture was called tells runs apart, and makes no number.
+    const auto s = trace_of("d", rows, {{"command", "run -o s.h5"}, {"capture_config", "{}"}, {"version", "0.4.0"}});
+    const auto t = trace_of("e", rows, {{"command", "run -o t.h5"}, {"capture_config", "[]"}, {"version", "0.4.1"}});
+    QVERIFY(!has(findings_of(s, t), "factors-differ"));
 }
 
 void Checks::case_9_engines_that_differ()

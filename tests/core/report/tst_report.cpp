@@ -108,8 +108,14 @@ private slots:
     void environments_differ_by_stage()
     {
         Trace a = made::trace("a", made::ids(4), {1}), b = made::trace("b", made::ids(4), {1});
-        a.run = {{"attention_backend", "FLASHINFER"}, {"kv_cache_dtype", "auto"}, {"tensor_parallel", "1"}};
-        b.run = {{"attention_backend", "FLASH_ATTN"}, {"kv_cache_dtype", "fp8"}, {"tensor_parallel", "1"}};
+        a.run = {{"attention_backend", "FLASHINFER"},
+                 {"capture_config", "{1}"},
+                 {"kv_cache_dtype", "auto"},
+                 {"tensor_parallel", "1"}};
+        b.run = {{"attention_backend", "FLASH_ATTN"},
+                 {"capture_config", "{2}"},
+                 {"kv_cache_dtype", "fp8"},
+                 {"tensor_parallel", "1"}};
         a.tokens.chat_template_sha256 = "1111";
         a.packages = {"numpy==2.3.0", "flash_attn==2.8.1", "torch==2.12.0", "xformers==0.0.31"};
         b.packages = {"Flash.Attn==2.8.1", "numpy==2.3.0", "ray==2.50.0", "torch==2.13.0"};
