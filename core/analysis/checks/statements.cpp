@@ -11,18 +11,9 @@ namespace flipscope {
 namespace {
 
 /// Settings that name a run or a moment, not a way of computing.
-constexpr std::array<std::string_view, 12> no_factors = {"notes",
-                                                         "boot",
-                                                         "seed",
-                                                         "token_ids",
-                                                         "evaluation_text",
-                                                         "prompt_text_xxh128",
-                                                         "container",
-                                                         "command",
-                                                         "capture_config",
-                                                         "created",
-                                                         "cached_prompt_tokens",
-                                                         "sampling_positions"};
+constexpr std::array<std::string_view, 12> no_factors = {
+    "notes",     "boot",    "seed",           "token_ids", "evaluation_text",      "prompt_text_xxh128",
+    "container", "command", "capture_config", "created",   "cached_prompt_tokens", "sampling_positions"};
 
 bool is_factor(std::string_view key)
 {
