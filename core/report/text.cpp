@@ -246,7 +246,7 @@ void append_logs(const Analysis& analysis, std::string& text)
         row.insert(row.end(), line.cells.begin(), line.cells.end());
         table.add(std::move(row));
     }
-    text += "\n" + table.text();
+    text += fmt::format("\n{}", table.text());
     for (const KldLog& log : analysis.logs)
         for (const Finding& f : log.findings)
             text += fmt::format("  {}: {}\n", visible(log.name), visible(f.text));
