@@ -83,19 +83,41 @@ std::vector<const SessionRun*> Session::visibleRuns() const
     return runs;
 }
 
-void Session::open(const QStringList& paths, const QString& baselinePath)
+void Session::open(const QStringList& paths, const QString& baselinePath, const std::vector<OpenHints>& hints)
 {
     QStringList all = paths;
+    std::vector<OpenHints> allHints = hints;
     if (!baselinePath.isEmpty()) {
         const QString canonical = QFileInfo(baselinePath).canonicalFilePath();
         d->wantedBaseline = canonical.isEmpty() ? QFileInfo(baselinePath).absoluteFilePath() : canonical;
         const auto same = [&](const QString& path) {
             return QFileInfo(path).canonicalFilePath() == canonical && !canonical.isEmpty();
         };
-        if (std::none_of(all.begin(), all.end(), same))
+        if (std::none_of(all.begin(), all.end(), same)) {
             all.prepend(baselinePath);
+            allHints.insert(allHints.begin(), OpenHints{});
+        }
     }
-    d->enqueue(all);
+    d->enqueue(all, allHints);
+}
+
+void Session::addPrintout(KldLog log)
+{
+    const auto known = std::ranges::find_if(
+        m_printouts, [&](const KldLog& other) { return !log.path.empty() && other.path == log.path; });
+    if (known == m_printouts.end())
+        m_printouts.push_back(std::move(log));
+    else
+        *known = std::move(log); // read again
+    emit printoutsChanged();
+}
+
+void Session::removePrintout(int index)
+{
+    if (index < 0 || index >= static_cast<int>(m_printouts.size()))
+        return;
+    m_printouts.erase(m_printouts.begin() + index);
+    emit printoutsChanged();
 }
 
 void Session::Private::refreshStates()
@@ -288,6 +310,10 @@ void Session::closeAll()
     m_windowTokens = m_windowChosen ? default_window_tokens : m_firstWindow;
     m_comparedA = m_comparedB = -1;
     setBookmarks({});
+    if (!m_printouts.empty()) {
+        m_printouts.clear();
+        emit printoutsChanged();
+    }
     d->tracesChanged();
     m_path.reset();
     emit runsChanged();

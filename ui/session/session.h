@@ -7,6 +7,7 @@
 #include "core/analysis/probe_chart.h"
 #include "core/session/session_file.h"
 #include "core/text/token_text.h"
+#include "core/trace/open_hints.h"
 #include "core/trace/trace.h"
 #include "ui/session/drilldown.h"
 
@@ -40,9 +41,13 @@ struct SessionRun {
     TablePtr table; ///< against the present baseline
     State state = State::Waiting;
     QString problem;
+    OpenHints hints; ///< what a person said about its file
 };
 
 struct ChartStyle;
+
+/// Whether a sentence of a reader or a check names a hint that would help ("--axes", "--vocab" ...).
+bool namesHint(const std::string& sentence);
 
 /// The run's colour on a light or dark chart: the one a person chose, else the style's own for this run.
 QColor ownColor(const SessionRun& run, const ChartStyle& style);
@@ -53,6 +58,9 @@ struct Banner {
     Level level = Level::Note;
     QString text;
     int run = -1; ///< -1 = none in particular
+    enum class Action { None, Shift, Hints };
+    Action action = Action::None; ///< what a button beside it does: shift(run), or asking for hints about run or file
+    QString file = {};            ///< one that could not be opened without hints
     bool operator==(const Banner&) const = default;
 };
 
@@ -82,7 +90,18 @@ public:
 
     /// Opens files and folders (all traces in them). The first trace of an empty session becomes the baseline unless
     /// `baselinePath` names another. Errors become banners, the rest is opened.
-    void open(const QStringList& paths, const QString& baselinePath = {});
+    /// `hints`, where there are any, are parallel to `paths`.
+    void open(const QStringList& paths, const QString& baselinePath = {}, const std::vector<OpenHints>& hints = {});
+    /// Opens a file with what a person says about it.
+    void openWith(const QString& path, const OpenHints& hints);
+    /// Reads the file of a run again with other hints; where it cannot be read with them, all stays as it was.
+    void setHints(int id, const OpenHints& hints);
+    /// Compares a run whose history has one token more or less at its start, moved by that token.
+    void shift(int id);
+    /// Printouts of llama-perplexity, which stand beside the numbers.
+    const std::vector<KldLog>& printouts() const { return m_printouts; }
+    void addPrintout(KldLog log);
+    void removePrintout(int index);
     void setBaseline(int id);
     void setHidden(int id, bool hidden);
     void rename(int id, const QString& name);
@@ -177,12 +196,16 @@ signals:
     void comparedRunsChanged();
     void bookmarksChanged();
     void bannersChanged();
+    void printoutsChanged();
+    /// A file cannot be opened unless a person says how to read it; `why` is the reader's sentence.
+    void hintsWanted(const QString& path, const flipscope::OpenHints& hints, const QString& why);
     void engineChanged(); ///< engineText(), engineNotice()
     void busyChanged(bool busy);
     void progress(const QString& stage, qint64 done, qint64 total, bool bytes); ///< at most 30 times a second
 
 private:
     std::vector<SessionRun> m_runs;
+    std::vector<KldLog> m_printouts;
     qint64 m_windowTokens = default_window_tokens;
     Partition m_partition = Partition::Windows;
     const WindowMetric* m_metric;

@@ -1,12 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/floor.h"
+#include "core/analysis/list_bias.h"
+#include "core/trace/shift.h"
 #include "ui/session/session_private.h"
 
 #include <QFileInfo>
 #include <QLocale>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 
 namespace flipscope {
 
@@ -20,10 +24,35 @@ QString keyOf(const Banner& banner)
 Banner ofFinding(const SessionRun& run, const Finding& finding)
 {
     return {finding.level == Finding::Level::Warning ? Banner::Level::Warning : Banner::Level::Note,
-            QStringLiteral("%1: %2").arg(run.name, QString::fromStdString(finding.text)), run.id};
+            QStringLiteral("%1: %2").arg(run.name, QString::fromStdString(finding.text)), run.id,
+            namesHint(finding.text) ? Banner::Action::Hints : Banner::Action::None, QString()};
 }
 
-void appendRun(std::vector<Banner>& out, const SessionRun& run)
+Banner ofProblem(const SessionRun& run, const SessionRun* base)
+{
+    Banner banner{Banner::Level::Error, QStringLiteral("%1: %2").arg(run.name, run.problem), run.id};
+    if (base == nullptr)
+        return banner;
+    const int by = shift_that_fits(*base->trace, *run.trace);
+    if (by != 0 && std::abs(run.hints.shift + by) <= 1 && probes_meet(*base->trace, *run.trace, by))
+        banner.action = Banner::Action::Shift;
+    return banner;
+}
+
+/// What lists leave out, where the full rows of the same run are open too.
+void appendBias(std::vector<Banner>& out, const std::vector<SessionRun>& runs)
+{
+    std::vector<BiasInput> inputs;
+    for (const SessionRun& run : runs)
+        inputs.push_back({run.trace, run.hidden ? nullptr : run.table});
+    for (const ListBias& bias : list_bias(inputs))
+        out.push_back({Banner::Level::Note,
+                       QStringLiteral("%1 beside %2: %3.")
+                           .arg(runs[bias.lists].name, runs[bias.full].name, QString::fromStdString(bias_text(bias))),
+                       runs[bias.lists].id});
+}
+
+void appendRun(std::vector<Banner>& out, const SessionRun& run, const SessionRun* base)
 {
     if (run.changedOnDisk) {
         const bool there = QFileInfo::exists(QString::fromStdString(run.trace->path.string()));
@@ -34,7 +63,7 @@ void appendRun(std::vector<Banner>& out, const SessionRun& run)
              run.id});
     }
     if (run.state == SessionRun::State::Failed)
-        out.push_back({Banner::Level::Error, QStringLiteral("%1: %2").arg(run.name, run.problem), run.id});
+        out.push_back(ofProblem(run, base));
     // That a run which is being captured has fewer probes than the baseline is no news.
     const auto tells = [&](const Finding& finding) { return !run.live || finding.level == Finding::Level::Warning; };
     for (const Finding& finding : run.trace->findings)
@@ -52,9 +81,13 @@ void appendRun(std::vector<Banner>& out, const SessionRun& run)
 
 } // namespace
 
-void Session::Private::say(Banner::Level level, const QString& text, int run)
+void Session::Private::say(Banner::Level level, const QString& text, int run, const QString& fileForHints)
 {
     Banner banner{level, text, run};
+    if (!fileForHints.isEmpty()) {
+        banner.action = Banner::Action::Hints;
+        banner.file = fileForHints;
+    }
     dismissed.remove(keyOf(banner)); // it happened again
     if (std::ranges::find(messages, banner) == messages.end())
         messages.push_back(std::move(banner));
@@ -67,7 +100,7 @@ void Session::Private::updateBanners()
     for (const SessionRun& run : q->m_runs) {
         if (run.hidden)
             continue;
-        appendRun(all, run);
+        appendRun(all, run, base);
         if (base == nullptr || run.id == base->id || q->floorRun() != nullptr)
             continue;
         const std::string warning = engine_warning(*base->trace, *run.trace);
@@ -75,6 +108,7 @@ void Session::Private::updateBanners()
             all.push_back({Banner::Level::Warning,
                            QStringLiteral("%1: %2").arg(run.name, QString::fromStdString(warning)), run.id});
     }
+    appendBias(all, q->m_runs);
     if (q->m_windowChosen && !q->m_runs.empty() && q->m_windowTokens != default_window_tokens)
         all.push_back(
             {Banner::Level::Note,
@@ -95,6 +129,13 @@ void Session::Private::updateBanners()
         return;
     q->m_banners = std::move(shown);
     emit q->bannersChanged();
+}
+
+bool namesHint(const std::string& sentence)
+{
+    static constexpr std::array<std::string_view, 9> hints = {
+        "--array", "--axes", "--dtype", "--vocab", "--tokens", "--positions", "--first", "--stride", "--bos"};
+    return std::ranges::any_of(hints, [&](auto hint) { return sentence.find(hint) != std::string::npos; });
 }
 
 void Session::tell(Banner::Level level, const QString& text, int run)

@@ -98,10 +98,17 @@ SessionFile sessionFileOf(const Session& session)
         if (chosen)
             f.color = run.color.name().toStdString();
         f.hidden = run.hidden;
+        f.hints = run.hints;
         file.files.push_back(std::move(f));
         if (run.state == SessionRun::State::Baseline)
             file.baseline = indexOf(run.id);
     }
+    for (const KldLog& log : session.printouts())
+        if (!log.path.empty()) { // a pasted one has no file
+            SessionFile::File f;
+            f.absolute = QFileInfo(QString::fromStdString(log.path.string())).absoluteFilePath().toStdString();
+            file.printouts.push_back(std::move(f));
+        }
     const auto [a, b] = session.comparedRuns();
     file.compared_a = a == nullptr ? -1 : indexOf(a->id);
     file.compared_b = b == nullptr ? -1 : indexOf(b->id);
@@ -192,8 +199,13 @@ void SessionOpener::proceed()
 {
     if (!m_file)
         return;
-    QStringList paths = m_found;
-    paths.removeAll(QString());
+    QStringList paths;
+    std::vector<OpenHints> hints;
+    for (qsizetype i = 0; i < m_found.size(); ++i)
+        if (!m_found[i].isEmpty()) {
+            paths.append(m_found[i]);
+            hints.push_back(m_file->files[static_cast<std::size_t>(i)].hints);
+        }
     if (paths.isEmpty() && !m_file->files.empty()) {
         const QString first = missingFiles().front();
         abandon();
@@ -208,7 +220,10 @@ void SessionOpener::proceed()
     emit started(m_path, QString::fromStdString(m_file->page));
     m_opening = true;
     const auto base = static_cast<qsizetype>(m_file->baseline);
-    m_session->open(paths, base >= 0 && base < m_found.size() ? m_found[base] : QString());
+    for (const SessionFile::File& file : m_file->printouts) // one that is gone is no loss of numbers
+        if (const auto found = find_session_file(file, m_path.toStdString(), m_folders); !found.empty())
+            paths.append(QString::fromStdString(found.string()));
+    m_session->open(paths, base >= 0 && base < m_found.size() ? m_found[base] : QString(), hints);
     if (m_file && m_file->files.empty())
         applyRuns();
 }

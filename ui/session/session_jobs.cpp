@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/formats/kld_log.h"
 #include "core/trace/open.h"
+#include "core/trace/shift.h"
 #include "ui/charts/chart_style.h"
 #include "ui/session/guarded.h"
 #include "ui/session/session_private.h"
@@ -40,27 +42,36 @@ QStringList tracesIn(const QString& folder, const Job& job)
     return found;
 }
 
-OpenAnswer openItem(const QString& path, const Job& job)
+OpenAnswer openItem(const QString& path, const OpenHints& hints, const Job& job)
 {
     OpenAnswer answer;
     QStringList files{path};
     if (QFileInfo(path).isDir()) {
         files = tracesIn(path, job);
         if (files.isEmpty() && !job.cancelled())
-            answer.errors.push_back({ErrorKind::NotFound, fmt::format("There is no trace in the folder {}; traces are "
-                                                                      "HDF5 files as the capture tools write them.",
-                                                                      path.toStdString())});
+            answer.errors.push_back(
+                {{ErrorKind::NotFound, fmt::format("There is no trace in the folder {}; traces are HDF5 files as the "
+                                                   "capture tools write them.",
+                                                   path.toStdString())},
+                 path});
     }
     for (const QString& file : files) {
         if (job.cancelled())
             break;
-        auto trace = guarded<TracePtr>([&] { return open_trace(file.toStdString(), job); });
+        if (is_kld_log(file.toStdString())) {
+            if (auto log = guarded<KldLog>([&] { return open_kld_log(file.toStdString()); }))
+                answer.printouts.push_back(std::move(*log));
+            else
+                answer.errors.push_back({log.error(), file});
+            continue;
+        }
+        auto trace = guarded<TracePtr>([&] { return open_trace(file.toStdString(), hints, job); });
         if (trace) {
             answer.traces.push_back(*trace);
             // A summary brings its runs in the same file.
             answer.traces.insert(answer.traces.end(), (*trace)->others.begin(), (*trace)->others.end());
         } else if (trace.error().kind != ErrorKind::Cancelled)
-            answer.errors.push_back(trace.error());
+            answer.errors.push_back({trace.error(), file});
     }
     return answer;
 }
@@ -115,11 +126,39 @@ void Session::Private::announceBusy()
 
 // --- opening ---
 
-void Session::Private::enqueue(const QStringList& paths)
+void Session::Private::enqueue(const QStringList& paths, const std::vector<OpenHints>& hints)
 {
-    for (const QString& path : paths)
-        toOpen.push_back({++lastTicket, path, -1, false});
+    for (qsizetype i = 0; i < paths.size(); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        toOpen.push_back({++lastTicket, paths[i], -1, false, at < hints.size() ? hints[at] : OpenHints{}});
+    }
     openNext();
+}
+
+void Session::openWith(const QString& path, const OpenHints& hints)
+{
+    std::erase_if(d->messages, [&](const Banner& banner) { return banner.file == path; }); // it is asked again
+    d->enqueue({path}, {hints});
+}
+
+void Session::setHints(int id, const OpenHints& hints)
+{
+    const SessionRun* run = d->find(id);
+    if (run == nullptr || run->hints == hints)
+        return;
+    d->toOpen.push_back({++d->lastTicket, QString::fromStdString(run->trace->path.string()), id, run->live, hints});
+    d->openNext();
+}
+
+void Session::shift(int id)
+{
+    const SessionRun *base = baseline(), *run = d->find(id);
+    if (base == nullptr || run == nullptr)
+        return;
+    OpenHints hints = run->hints;
+    hints.shift += shift_that_fits(*base->trace, *run->trace);
+    if (std::abs(hints.shift) <= 1)
+        setHints(id, hints);
 }
 
 void Session::Private::openNext()
@@ -131,7 +170,7 @@ void Session::Private::openNext()
     const OpenItem item = toOpen.front();
     Job job{openStop.get_token(), reporter()};
     openPool.start([this, item, job = std::move(job)] {
-        OpenAnswer answer = openItem(item.path, job);
+        OpenAnswer answer = openItem(item.path, item.hints, job);
         post(q, [this, ticket = item.ticket, answer = std::move(answer)] { opened(ticket, answer); });
     });
     announceBusy();
@@ -144,14 +183,7 @@ void Session::Private::opened(quint64 ticket, const OpenAnswer& answer)
     if (!toOpen.empty() && toOpen.front().ticket == ticket) {
         const OpenItem item = toOpen.front();
         toOpen.pop_front();
-        if (item.reloadOf < 0) {
-            for (const TracePtr& trace : answer.traces)
-                addTrace(trace, item.live);
-            for (const Error& error : item.live ? std::vector<Error>() : answer.errors)
-                say(Banner::Level::Error, QString::fromStdString(error.message));
-        } else if (SessionRun* run = find(item.reloadOf)) {
-            reloaded(*run, answer);
-        }
+        opened(item, answer);
         if (toOpen.empty())
             openingDone();
         else
@@ -161,6 +193,28 @@ void Session::Private::opened(quint64 ticket, const OpenAnswer& answer)
     computeNext();
     updateBanners();
     announceBusy();
+}
+
+void Session::Private::opened(const OpenItem& item, const OpenAnswer& answer)
+{
+    if (item.reloadOf >= 0) {
+        if (SessionRun* run = find(item.reloadOf))
+            reloaded(*run, answer, item.hints);
+        return;
+    }
+    for (const TracePtr& trace : answer.traces)
+        addTrace(trace, item);
+    for (const KldLog& log : answer.printouts)
+        q->addPrintout(log);
+    if (item.live) // what cannot be read yet is being written
+        return;
+    for (const OpenAnswer::Problem& problem : answer.errors) {
+        const QString why = QString::fromStdString(problem.error.message);
+        const bool helps = namesHint(problem.error.message);
+        say(Banner::Level::Error, why, -1, helps ? problem.file : QString());
+        if (helps)
+            emit q->hintsWanted(problem.file, item.hints, why);
+    }
 }
 
 /// The trace's own name, with a number where another run has it already.
@@ -173,7 +227,7 @@ QString Session::Private::nameFor(const SessionRun& run) const
     return QString::fromStdString(distinct_name(run.trace->run_name, taken));
 }
 
-void Session::Private::addTrace(const TracePtr& trace, bool live)
+void Session::Private::addTrace(const TracePtr& trace, const OpenItem& item)
 {
     for (const SessionRun& run : q->m_runs) {
         std::error_code ignored;
@@ -190,31 +244,42 @@ void Session::Private::addTrace(const TracePtr& trace, bool live)
     SessionRun run;
     run.id = nextId++;
     run.trace = trace;
+    run.hints = item.hints;
     run.name = nameFor(run);
     run.color = ChartStyle::ofPalette().runColor(run.id);
-    run.live = live;
+    run.live = item.live;
     q->m_runs.push_back(std::move(run));
 }
 
-void Session::Private::reloaded(SessionRun& run, const OpenAnswer& answer)
+/// A file that was open and cannot be opened again.
+void Session::Private::notRead(SessionRun& run, const OpenAnswer& answer, const OpenHints& hints)
+{
+    const QString why = answer.errors.empty() ? Session::tr("there is no trace any more.")
+                                              : QString::fromStdString(answer.errors.front().error.message);
+    if (run.hints != hints) { // it was only asked whether it can be read so
+        say(Banner::Level::Error,
+            Session::tr("%1 could not be read like that; what is shown is from before. %2").arg(run.name, why), run.id);
+        return;
+    }
+    run.changedOnDisk = false;
+    if (run.state == SessionRun::State::Baseline) {
+        say(Banner::Level::Error,
+            Session::tr("The baseline %1 could not be read again; what is shown is from before. %2").arg(run.name, why),
+            run.id);
+        return;
+    }
+    dropTables(run.id);
+    run.table = nullptr;
+    run.state = SessionRun::State::Failed;
+    run.problem = why;
+}
+
+void Session::Private::reloaded(SessionRun& run, const OpenAnswer& answer, const OpenHints& hints)
 {
     if (answer.traces.empty() && run.live)
         return; // it is being given its name, say; the next look finds it
     if (answer.traces.empty()) {
-        const QString why = answer.errors.empty() ? Session::tr("there is no trace any more.")
-                                                  : QString::fromStdString(answer.errors.front().message);
-        run.changedOnDisk = false;
-        if (run.state == SessionRun::State::Baseline) {
-            say(Banner::Level::Error,
-                Session::tr("The baseline %1 could not be read again; what is shown is from before. %2")
-                    .arg(run.name, why),
-                run.id);
-            return;
-        }
-        dropTables(run.id);
-        run.table = nullptr;
-        run.state = SessionRun::State::Failed;
-        run.problem = why;
+        notRead(run, answer, hints);
         return;
     }
     const auto same = std::ranges::find_if(answer.traces, [&](const TracePtr& t) { // of a summary's several runs
@@ -222,6 +287,11 @@ void Session::Private::reloaded(SessionRun& run, const OpenAnswer& answer)
     });
     const TracePtr& fresh = same == answer.traces.end() ? answer.traces.front() : *same;
     run.changedOnDisk = false;
+    if (run.hints != hints && run.state == SessionRun::State::Failed) {
+        run.state = SessionRun::State::Waiting;
+        run.problem.clear();
+    }
+    run.hints = hints;
     if (fresh->stamp == run.trace->stamp && fresh->content_key == run.trace->content_key)
         return;
     const bool namedByTrace = run.name == nameFor(run);
@@ -290,7 +360,8 @@ void Session::reload()
             run.state = SessionRun::State::Waiting;
             run.problem.clear();
         }
-        d->toOpen.push_back({++d->lastTicket, QString::fromStdString(run.trace->path.string()), run.id, run.live});
+        d->toOpen.push_back(
+            {++d->lastTicket, QString::fromStdString(run.trace->path.string()), run.id, run.live, run.hints});
     }
     d->messages.clear();
     d->openNext();

@@ -43,7 +43,7 @@ void Session::reread(int id, const QString& path)
         run->state = SessionRun::State::Waiting;
         run->problem.clear();
     }
-    d->toOpen.push_back({++d->lastTicket, path, id, run->live});
+    d->toOpen.push_back({++d->lastTicket, path, id, run->live, run->hints});
     d->openNext();
 }
 

@@ -25,12 +25,18 @@ struct OpenItem {
     QString path;
     int reloadOf = -1; ///< run id, or -1 for a new file
     bool live = false; ///< being written: nothing is said where it cannot be read yet
+    OpenHints hints = {};
 };
 
 /// What came of it. A folder gives any number of traces.
 struct OpenAnswer {
+    struct Problem {
+        Error error;
+        QString file;
+    };
     std::vector<TracePtr> traces;
-    std::vector<Error> errors;
+    std::vector<KldLog> printouts;
+    std::vector<Problem> errors;
 };
 
 /// One pair being computed.
@@ -103,12 +109,14 @@ struct Session::Private {
     std::deque<std::pair<GridKey, HeatmapGrid>> grids; ///< the last few asked for, newest first
 
     // --- session_jobs.cpp ---
-    void enqueue(const QStringList& paths);
+    void enqueue(const QStringList& paths, const std::vector<OpenHints>& hints = {});
     void openNext();
     void opened(quint64 ticket, const OpenAnswer& answer);
     QString nameFor(const SessionRun& run) const;
-    void addTrace(const TracePtr& trace, bool live);
-    void reloaded(SessionRun& run, const OpenAnswer& answer);
+    void addTrace(const TracePtr& trace, const OpenItem& item);
+    void opened(const OpenItem& item, const OpenAnswer& answer);
+    void reloaded(SessionRun& run, const OpenAnswer& answer, const OpenHints& hints);
+    void notRead(SessionRun& run, const OpenAnswer& answer, const OpenHints& hints);
     void openingDone();
     void computeNext();
     void computed(const PairItem& item, const Result<TablePtr>& result, bool stopped);
@@ -131,7 +139,7 @@ struct Session::Private {
     void dropTables(int id);
 
     // --- session_banners.cpp ---
-    void say(Banner::Level level, const QString& text, int run = -1);
+    void say(Banner::Level level, const QString& text, int run = -1, const QString& fileForHints = {});
     void updateBanners();
 };
 

@@ -51,6 +51,8 @@ BannerBar::BannerBar(Session* session, QWidget* parent) : QFrame(parent), m_sess
         made->setAutoRaise(true);
         return made;
     };
+    m_action = new QToolButton(this);
+    m_action->setObjectName(QStringLiteral("bannerAction"));
     m_previous = button(QStringLiteral("‹"), tr("Previous message"));
     m_next = button(QStringLiteral("›"), tr("Next message"));
     m_next->setObjectName(QStringLiteral("bannerNext"));
@@ -60,9 +62,11 @@ BannerBar::BannerBar(Session* session, QWidget* parent) : QFrame(parent), m_sess
     layout->setContentsMargins(10, 5, 6, 5);
     layout->addWidget(m_icon);
     layout->addWidget(m_text, 1);
-    for (QWidget* widget : {static_cast<QWidget*>(m_previous), static_cast<QWidget*>(m_count),
-                            static_cast<QWidget*>(m_next), static_cast<QWidget*>(m_close)})
+    for (QWidget* widget :
+         {static_cast<QWidget*>(m_action), static_cast<QWidget*>(m_previous), static_cast<QWidget*>(m_count),
+          static_cast<QWidget*>(m_next), static_cast<QWidget*>(m_close)})
         layout->addWidget(widget);
+    connect(m_action, &QToolButton::clicked, this, &BannerBar::act);
 
     connect(m_previous, &QToolButton::clicked, this, [this] { step(-1); });
     connect(m_next, &QToolButton::clicked, this, [this] { step(1); });
@@ -78,6 +82,18 @@ BannerBar::BannerBar(Session* session, QWidget* parent) : QFrame(parent), m_sess
 QString BannerBar::text() const
 {
     return isHidden() ? QString() : m_text->text();
+}
+
+void BannerBar::act()
+{
+    const auto& banners = m_session->banners();
+    if (m_index >= static_cast<qsizetype>(banners.size()))
+        return;
+    const Banner banner = banners[static_cast<std::size_t>(m_index)]; // the list may change under our hands
+    if (banner.action == Banner::Action::Shift)
+        m_session->shift(banner.run);
+    else if (banner.action == Banner::Action::Hints)
+        emit hintsRequested(banner.run, banner.file, banner.text);
 }
 
 void BannerBar::follow()
@@ -103,6 +119,12 @@ void BannerBar::show(qsizetype index)
     const bool more = banners.size() > 1;
     m_text->setText(banner.text);
     m_text->setAccessibleName(banner.text);
+    const bool shift = banner.action == Banner::Action::Shift;
+    m_action->setVisible(banner.action != Banner::Action::None);
+    m_action->setText(shift ? tr("Compare &shifted by one token") : tr("&How to read it …"));
+    m_action->setToolTip(shift ? tr("Its positions count one less or one more, and it is said wherever they stand")
+                               : tr("Say what the file does not: axes, positions, ids, type, padding"));
+    m_action->setAccessibleName(shift ? tr("Compare shifted by one token") : tr("How to read it"));
     m_count->setText(tr("%1 of %2").arg(m_index + 1).arg(banners.size()));
     for (QWidget* widget :
          {static_cast<QWidget*>(m_previous), static_cast<QWidget*>(m_count), static_cast<QWidget*>(m_next)})

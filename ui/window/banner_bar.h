@@ -20,7 +20,11 @@ public:
 
     QString text() const; ///< of the banner that is shown
 
+signals:
+    void hintsRequested(int run, const QString& file, const QString& why); ///< run -1: about a file that is not open
+
 private:
+    void act();
     void follow();
     void show(qsizetype index);
     void step(int by);
@@ -28,7 +32,7 @@ private:
     Session* m_session;
     qsizetype m_index = 0;
     QLabel *m_icon, *m_text, *m_count;
-    QToolButton *m_previous, *m_next, *m_close;
+    QToolButton *m_previous, *m_next, *m_close, *m_action;
 };
 
 } // namespace flipscope

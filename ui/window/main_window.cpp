@@ -146,11 +146,13 @@ void MainWindow::makeDocks()
     auto* probes = addDock(tr("Probes, worst first"), QStringLiteral("probesDock"), new ProbeTable(m_session, nullptr),
                            Qt::BottomDockWidgetArea);
     makeNotes();
+    makePrintouts();
     makeTable();
     auto* table = addDock(tr("Heatmap as a table"), QStringLiteral("tableDock"), m_table, Qt::BottomDockWidgetArea);
     tabifyDockWidget(tokens, probes);
     tabifyDockWidget(probes, table);
     tabifyDockWidget(table, findChild<QDockWidget*>(QStringLiteral("notesDock")));
+    tabifyDockWidget(table, findChild<QDockWidget*>(QStringLiteral("printoutsDock")));
     table->hide();
     tokens->raise();
     probe->setMinimumWidth(280); // its tables read badly below that

@@ -93,6 +93,10 @@ private:
     void resetLayout();
     void copyMarkdown();
 
+    // main_window_reading.cpp
+    void makePrintouts();
+    void askHints(int run, const QString& path, const OpenHints& hints, const QString& why);
+
     // heatmap as a table
     void makeTable();
     void fillTable();

@@ -176,6 +176,8 @@ void RunsPanel::makeActions()
     m_up = addAction(tr("Move &up"), Qt::ALT | Qt::Key_Up, &RunsPanel::moveUp);
     m_down = addAction(tr("Move &down"), Qt::ALT | Qt::Key_Down, &RunsPanel::moveDown);
     m_copyPath = addAction(tr("Copy &path"), {}, &RunsPanel::copyPath);
+    m_hints = addAction(tr("How to rea&d it …"), {}, &RunsPanel::hintsForCurrent);
+    m_hints->setObjectName(QStringLiteral("readingHints"));
     m_remove = addAction(tr("Re&move from the list"), QKeySequence::Delete, &RunsPanel::removeCurrent);
 }
 
@@ -189,7 +191,7 @@ void RunsPanel::updateActions()
 {
     const SessionRun* run = m_session->run(currentRun());
     const bool base = run != nullptr && run->state == SessionRun::State::Baseline;
-    for (QAction* action : {m_rename, m_recolour, m_up, m_down, m_copyPath, m_remove})
+    for (QAction* action : {m_rename, m_recolour, m_up, m_down, m_copyPath, m_hints, m_remove})
         action->setEnabled(run != nullptr);
     m_baseline->setEnabled(run != nullptr && !base);
     m_toggle->setEnabled(run != nullptr && !base);
@@ -224,7 +226,7 @@ void RunsPanel::showMenu(const QPoint& pos)
     menu.addSeparator();
     menu.addActions({m_up, m_down});
     menu.addSeparator();
-    menu.addActions({m_copyPath, m_remove});
+    menu.addActions({m_copyPath, m_hints, m_remove});
     menu.exec(m_view->viewport()->mapToGlobal(pos));
 }
 
@@ -319,6 +321,11 @@ void RunsPanel::copyPath()
 {
     if (const SessionRun* run = m_session->run(currentRun()))
         QApplication::clipboard()->setText(QString::fromStdString(run->trace->path.string()));
+}
+
+void RunsPanel::hintsForCurrent()
+{
+    emit hintsRequested(currentRun());
 }
 
 void RunsPanel::selectionChanged(const QModelIndex& current)

@@ -49,6 +49,7 @@ public:
 
 signals:
     void compareRequested(int a, int b); ///< session ids: set these two side by side
+    void hintsRequested(int id);         ///< session id: say how its file is to be read
 
 private:
     void makeActions();
@@ -67,6 +68,7 @@ private:
     void moveDown();
     void removeCurrent();
     void copyPath();
+    void hintsForCurrent();
     void recolour(int id);
     void selectionChanged(const QModelIndex& current);
     void followPath();
@@ -79,7 +81,7 @@ private:
     RunsModel* m_model;
     RunsView* m_view;
     QTreeWidget* m_settings;
-    QAction *m_rename, *m_baseline, *m_floor, *m_toggle, *m_recolour, *m_up, *m_down, *m_copyPath, *m_remove;
+    QAction *m_rename, *m_baseline, *m_floor, *m_toggle, *m_recolour, *m_up, *m_down, *m_copyPath, *m_hints, *m_remove;
     bool m_following = false; ///< the selection is being set from the path
 };
 

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Flipscope authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+class QLabel;
+class QTableWidget;
+class QToolButton;
+
+namespace flipscope {
+
+class Session;
+
+/// Printouts of `llama-perplexity --kl-divergence` beside the visible runs: a line for each statistic, a column for
+/// each printout and each run. Read-only; a printout is opened like a trace, or pasted.
+class PrintoutsPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit PrintoutsPanel(Session* session, QWidget* parent = nullptr);
+
+    QTableWidget* table() const { return m_table; }
+
+signals:
+    void pasted(); ///< a printout came from the clipboard
+
+private:
+    void paste();
+    void removeCurrent();
+    void refresh();
+
+    Session* m_session;
+    QTableWidget* m_table;
+    QToolButton* m_remove;
+    QLabel* m_note;
+};
+
+} // namespace flipscope
