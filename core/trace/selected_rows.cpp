@@ -72,13 +72,19 @@ public:
     {
         if (first < 0 || count < 0 || first > rows() - count)
             return out_of_range(first, count, rows());
+        // Whoever sizes a block by the few columns that stay must not make this one read the whole file at once.
+        constexpr std::size_t most_bytes = 64 << 20;
         const auto whole = static_cast<std::size_t>(source_->row_bytes()), part = static_cast<std::size_t>(row_bytes());
-        std::vector<std::byte> rows(whole * static_cast<std::size_t>(count));
-        if (auto ok = source_->read(first, count, rows); !ok)
-            return ok;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
-            std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(i * whole), part,
-                        out.begin() + static_cast<std::ptrdiff_t>(i * part));
+        const auto at_once = static_cast<std::int64_t>(std::max<std::size_t>(1, most_bytes / whole));
+        std::vector<std::byte> rows(whole * static_cast<std::size_t>(std::min(count, at_once)));
+        for (std::int64_t done = 0; done < count; done += at_once) {
+            const std::int64_t n = std::min(at_once, count - done);
+            if (auto ok = source_->read(first + done, n, rows); !ok)
+                return ok;
+            for (std::int64_t i = 0; i < n; ++i)
+                std::copy_n(rows.data() + static_cast<std::size_t>(i) * whole, part,
+                            out.data() + static_cast<std::size_t>(done + i) * part);
+        }
         return {};
     }
 
