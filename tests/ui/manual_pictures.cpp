@@ -110,8 +110,15 @@ bool pages(const QDir& folder)
         settle();
         return window.grab().save(folder.filePath(QLatin1String(name) + QStringLiteral(".png")));
     };
+    Place place; // where the KV cache in 4 bits flips
+    place.run = a->id;
+    place.windowStart = 4096;
+    place.probe = 4351;
+    place.token = 4352;
+    session.path().go(place);
+    bool ok = picture("window");
     session.setComparedRuns(a->id, b->id);
-    Place place;
+    place = {};
     place.run = b->id;
     place.windowStart = 0;
     session.path().go(place);
@@ -119,7 +126,7 @@ bool pages(const QDir& folder)
         if (dock->objectName() != QLatin1String("runsDock"))
             dock->hide();
     window.pages()->showPage(QStringLiteral("comparePage"));
-    bool ok = picture("compare");
+    ok = picture("compare") && ok;
     auto* tabs = window.findChild<QTabWidget*>(QStringLiteral("compareTabs"));
     tabs->setCurrentIndex(2);
     ok = picture("compare-texts") && ok;

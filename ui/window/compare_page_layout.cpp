@@ -17,6 +17,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
+#include <QScrollArea>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -54,7 +55,13 @@ ComparePage::ComparePage(Session* session, QWidget* parent) : QWidget(parent), m
     m_why->setWordWrap(true);
     m_stack = new QStackedWidget(this);
     m_stack->addWidget(m_why);
-    m_stack->addWidget(content);
+    auto* scrolled = new QScrollArea; // a low window cuts no chart: what does not fit is a turn of the wheel away
+    scrolled->setObjectName(QStringLiteral("compareScroll"));
+    scrolled->setFrameShape(QFrame::NoFrame);
+    scrolled->setWidgetResizable(true);
+    scrolled->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scrolled->setWidget(content);
+    m_stack->addWidget(scrolled);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -122,7 +129,7 @@ QWidget* ComparePage::makeUpper()
     m_difference->setObjectName(QStringLiteral("compareDifference"));
     // High enough for no scroll bar: it would push the columns of one from above those of the other.
     m_heatmap->setMinimumHeight(210);
-    m_difference->setMinimumHeight(140);
+    m_difference->setMinimumHeight(150);
     auto* maps = new QSplitter(Qt::Vertical);
     maps->addWidget(m_heatmap);
     maps->addWidget(m_difference);
@@ -155,7 +162,6 @@ QWidget* ComparePage::makeLower()
 {
     m_scatter = new PairScatterView;
     m_scatter->setObjectName(QStringLiteral("compareScatter"));
-    m_scatter->setMinimumHeight(150); // the heatmaps above it need their height more
     connect(m_scatter, &PairScatterView::probeChosen, this, [this](qint64 t) { goToProbe(t, false); });
     connect(m_scatter, &PairScatterView::probeActivated, this, [this](qint64 t) { goToProbe(t, true); });
     makeWorse();
