@@ -82,9 +82,11 @@ std::size_t after_tag(CallWriter& turn, std::size_t begin)
     if (built_in && call.state != ParsedValue::State::Bad) {
         const bool whole = call.state == ParsedValue::State::Whole;
         call.draft.bytes = {begin, whole ? call.end : turn.end()};
-        call.draft.note = call.problem;
+        if (call.draft.note.empty())
+            call.draft.note = call.problem;
         call.draft.tolerant = whole;
-        turn.add(std::move(call.draft), whole ? CallStatus::Good : CallStatus::Unclosed);
+        const bool good = whole && call.problem.empty() && call.draft.strict;
+        turn.add(std::move(call.draft), good ? CallStatus::Good : whole ? CallStatus::Malformed : CallStatus::Unclosed);
         return turn.end();
     }
     CallDraft code;

@@ -19,6 +19,8 @@ const std::vector<Case>& plain_cases()
         {"data", "llama3", "{\"city\": \"Paris\"}", "", false},
         {"built-in", "llama3", "<|python_tag|>brave_search.call(query=\"cats\")<|eom_id|>",
          "good brave_search.call($.query=cats)"},
+        {"built-in, a string over two lines", "llama3", "<|python_tag|>brave_search.call(query=\"a\nb\")<|eom_id|>",
+         "malformed brave_search.call($.query=a\nb)~"},
         {"code", "llama3", "<|python_tag|>import os\nprint(os.name)<|eom_id|>",
          "good python($=import os\nprint(os.name))"},
         {"cut", "llama3", "{\"name\": \"f\", \"parameters\": {\"a\": \"sh", "unclosed f($.a=sh)?"},
