@@ -57,6 +57,7 @@ ComparePage::ComparePage(Session* session, QWidget* parent) : QWidget(parent), m
     m_stack->addWidget(m_why);
     auto* scrolled = new QScrollArea; // a low window cuts no chart: what does not fit is a turn of the wheel away
     scrolled->setObjectName(QStringLiteral("compareScroll"));
+    scrolled->setAccessibleName(tr("The comparison of A and B"));
     scrolled->setFrameShape(QFrame::NoFrame);
     scrolled->setWidgetResizable(true);
     scrolled->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
