@@ -41,12 +41,6 @@ Result<void> write_reports(const Analysis& analysis, const AnalyzeOptions& optio
     return written;
 }
 
-int ended(const Error& error)
-{
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 /// A base file is meant to be read by llama.cpp's own statistics, so that they stand beside ours.
 Result<void> add_llamacpp(Analysis& analysis, const Job& job)
 {

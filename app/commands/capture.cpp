@@ -22,12 +22,6 @@ struct CaptureOptions : CaptureRequest {
     std::string python;
 };
 
-int ended(const Error& error)
-{
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 int run_capture(const CaptureOptions& options)
 {
     auto arguments = capture_arguments(options);

@@ -30,12 +30,6 @@ struct PairOptions : CompareOptions {
 #endif
 };
 
-int ended(const Error& error)
-{
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 Result<void> write_reports(const ComparisonReport& report, const PairOptions& options)
 {
     Result<void> written;

@@ -56,6 +56,12 @@ int exit_code_of(const Error& error)
                                               : exit_failed;
 }
 
+int ended(const Error& error)
+{
+    complain(error.message);
+    return exit_code_of(error);
+}
+
 ConsoleJob::ConsoleJob()
 {
     interrupted = 0;

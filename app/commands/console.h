@@ -18,6 +18,9 @@ void complain(std::string_view sentence);
 /// Exit code for an error that ends a command.
 int exit_code_of(const Error& error);
 
+/// Complains of an error that ends a command; its exit code.
+int ended(const Error& error);
+
 /// A job for as long as this lives: Ctrl-C (or SIGTERM) cancels it, a second Ctrl-C ends the program as usual.
 /// Progress goes to stderr when that is a terminal. One at a time, made before other threads start.
 class ConsoleJob {

@@ -24,12 +24,6 @@ struct ConvertCommand {
     ConvertOptions how;
 };
 
-int ended(const Error& error)
-{
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 bool parse_number(std::string_view text, std::optional<std::int64_t>& to)
 {
     if (text.empty())

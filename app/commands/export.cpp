@@ -39,12 +39,6 @@ struct ExportOptions : CompareOptions {
     }
 };
 
-int ended(const Error& error)
-{
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 FigureSpec::Chart chart_of(const std::string& name)
 {
     for (const auto& [known, chart] : figureCharts())

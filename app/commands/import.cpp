@@ -26,12 +26,6 @@ struct ImportOptions {
     std::shared_ptr<OpenHints> hints = std::make_shared<OpenHints>();
 };
 
-int ended(const Error& error)
-{
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 Result<Trace> read_inputs(const ImportOptions& options, const Job& job)
 {
     std::vector<TracePtr> parts;

@@ -19,12 +19,6 @@ struct SummarizeOptions : CompareOptions {
     std::string out;
 };
 
-int ended(const Error& error)
-{
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 int run_summarize(const SummarizeOptions& options)
 {
     if (const auto ok = check_outputs(options.inputs(), {options.out}); !ok)

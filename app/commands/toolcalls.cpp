@@ -31,12 +31,6 @@ struct ToolCallsOptions {
     }
 };
 
-int ended(const Error& error)
-{
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 /// All traces that open, the baseline first; false = stopped.
 bool open_runs(const ToolCallsOptions& options, const Job& job, std::vector<TracePtr>& traces, ToolCallsReport& report)
 {
