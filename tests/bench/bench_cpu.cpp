@@ -102,7 +102,7 @@ struct Data {
     PairBlock block(MetricSet wanted) const
     {
         const std::int64_t stride = vocab * static_cast<std::int64_t>(size_of(type));
-        return {{p.data(), type, stride}, {q.data(), type, stride}, rows, vocab, nullptr, wanted};
+        return {{p.data(), type, stride}, {q.data(), type, stride}, rows, vocab, nullptr, nullptr, wanted};
     }
 };
 

@@ -67,8 +67,10 @@ void TraceShared::equals_what_numpy_reads()
     const auto opened = open_trace(shared(file.toStdString()));
     QVERIFY2(opened, opened ? "" : opened.error().message.c_str());
     const Trace& t = **opened;
+    const bool doubled = file == "variants/doubled-first-token.h5";
+    QCOMPARE(finding(t, "doubled-bos") != nullptr, doubled);
     for (const auto& f : t.findings)
-        QVERIFY2(f.code == "slow-chunks", f.text.c_str());
+        QVERIFY2(f.code == "slow-chunks" || (doubled && f.code == "doubled-bos"), f.text.c_str());
     QCOMPARE(t.tokens.ids.size(), wanted["n_tokens"].get<std::size_t>());
     QCOMPARE(digest(t.tokens.ids), wanted["ids"]);
     if (!wanted["text"].is_null())
