@@ -4,6 +4,7 @@
 
 #include "core/trace/chunk_unpack.h"
 #include "core/trace/file_rows.h"
+#include "core/trace/hdf5_driver.h"
 
 #include <algorithm>
 #include <array>
@@ -57,8 +58,7 @@ Result<void> check_shape(const Dataset& d)
     return {};
 }
 
-/// Looks up where each chunk lies. In a file with a user block the library's addresses count from its end in some
-/// versions and from the start of the file in others: there only what was written counts.
+/// Looks up where each chunk lies.
 Result<ChunkGrid> find_chunks(const File& file, const Dataset& d)
 {
     ChunkGrid grid;
@@ -67,25 +67,24 @@ Result<ChunkGrid> find_chunks(const File& file, const Dataset& d)
     grid.across = chunks_across(d);
     grid.filters = d.filters;
     grid.places.reserve(d.chunks_needed);
+    std::uint64_t located = 0;
     for (hsize_t r = 0; r < d.dims[0]; r += d.chunk[0])
         for (hsize_t c = 0; c < d.dims[1]; c += d.chunk[1]) {
             const std::array<hsize_t, 2> at = {r, c};
-            ChunkPlace place;
-            haddr_t address = HADDR_UNDEF;
-            hsize_t size = 0;
-            if (H5Dget_chunk_info_by_coord(d.id.id(), at.data(), &place.mask, &address, &size) < 0)
-                return fail(ErrorKind::BadFormat, "{}: the list of its chunks cannot be read ({})", d.path,
-                            last_error());
-            if (address != HADDR_UNDEF) {
-                place.offset = address;
-                place.size = size;
-                const bool outside = size > file.size || address > file.size - size;
-                if (file.user_block == 0 && (outside || (d.filters.empty() && size != chunk_bytes(d))))
-                    return fail(ErrorKind::BadFormat, "{}: chunk {} ({} bytes at {}) does not lie within the file",
-                                d.path, grid.places.size() + 1, size, address);
-            }
-            grid.places.push_back(place);
+            ChunkPlace& place = grid.places.emplace_back();
+            const auto found = locate_chunk(file.id.id(), d.id.id(), at.data());
+            if (!found)
+                continue;
+            ++located;
+            place = {found->address, found->size, found->mask};
+            const bool outside = place.size > file.size || place.offset > file.size - place.size;
+            if (outside || (d.filters.empty() && place.size != chunk_bytes(d)))
+                return fail(ErrorKind::BadFormat, "{}: chunk {} ({} bytes at {}) does not lie within the file", d.path,
+                            grid.places.size(), place.size, place.offset);
         }
+    if (located < d.chunks_stored && !file.being_written)
+        return fail(ErrorKind::BadFormat, "{}: the list of its chunks is damaged: {} were written, {} are found",
+                    d.path, d.chunks_stored, located);
     return grid;
 }
 
@@ -156,7 +155,7 @@ void size_cache(const Group& group, Dataset& d)
 Result<std::shared_ptr<const RowSource>> make_source(const std::shared_ptr<const File>& file, const Group& group,
                                                      Dataset& d, Shape shape, ChunkGrid grid)
 {
-    const bool in_place = d.layout == H5D_CONTIGUOUS || (d.layout == H5D_CHUNKED && file->user_block == 0);
+    const bool in_place = d.layout == H5D_CONTIGUOUS || d.layout == H5D_CHUNKED;
     if (in_place && d.filters.empty() && (d.chunk.empty() || d.chunk[1] == d.dims[1]))
         return plain_rows(std::move(shape), file->descriptor, row_offsets(d, grid));
     if (in_place && can_unpack(d.filters))
