@@ -17,8 +17,7 @@ namespace flipscope {
 
 namespace {
 
-constexpr int enough_probes = 8;  // fewer are not drawn where a run has as many
-constexpr int most_points = 4000; // of a line: the least and the largest value of each bucket
+constexpr int enough_probes = 8; // fewer are not drawn where a run has as many
 
 class AgreementPlot final : public ProbePlot {
 public:
@@ -49,6 +48,7 @@ public:
 protected:
     void prepare() override;
     void layOutPlot() override;
+    void restyle() override { layOutPlot(); }
     void paintBack(QPainter& p) const override;
     void paintMarks(QPainter& p) const override;
 
@@ -56,10 +56,10 @@ private:
     const AgreementPoint* find(int row, qint64 position) const; ///< the last at or before it
     double yOf(double share) const { return m_plot.bottom() - (share - m_low) / (m_high - m_low) * m_plot.height(); }
     QPointF at(const AgreementPoint& p) const { return {xOfToken(static_cast<double>(p.position)), yOf(p.recent)}; }
+    /// Two points a pixel at most, the least and the largest value of each bucket: there is no more to see.
     QList<QPointF> thinned(const std::vector<AgreementPoint>& points) const;
 
     BareChart* m_chart;
-    QVector<QLineSeries*> m_lines;
     std::vector<std::vector<AgreementPoint>> m_points;
     double m_low = 0, m_high = 1;
 };
@@ -100,7 +100,8 @@ QList<QPointF> AgreementPlot::thinned(const std::vector<AgreementPoint>& points)
         return QPointF(static_cast<double>(p.position) - start, p.recent);
     };
     QList<QPointF> kept;
-    const std::size_t bucket = points.size() <= most_points ? 1 : points.size() / (most_points / 2) + 1;
+    const auto columns = static_cast<std::size_t>(std::max(m_plot.width(), 200.0));
+    const std::size_t bucket = points.size() <= 2 * columns ? 1 : points.size() / columns + 1;
     for (std::size_t i = 0; i < points.size(); i += bucket) {
         const auto end = points.begin() + static_cast<std::ptrdiff_t>(std::min(i + bucket, points.size()));
         const auto [low, high] =
@@ -115,26 +116,18 @@ QList<QPointF> AgreementPlot::thinned(const std::vector<AgreementPoint>& points)
 
 void AgreementPlot::layOutPlot()
 {
-    for (QLineSeries* line : m_lines) {
-        m_chart->removeSeries(line);
-        delete line;
-    }
-    m_lines.clear();
+    QVector<ChartLine> lines;
     const TokenRange range = m_data.shown();
     for (const int row : paintOrder()) {
         if (row >= static_cast<int>(m_points.size()) || m_points[static_cast<std::size_t>(row)].size() < 2)
             continue;
-        auto* line = new QLineSeries;
-        line->replace(thinned(m_points[static_cast<std::size_t>(row)]));
-        m_chart->attach(line);
         QPen pen(inkOf(row), row == m_currentRow ? 2.4 : 1.6);
         pen.setJoinStyle(Qt::RoundJoin);
         if (row == m_floorRow)
             pen.setStyle(Qt::DashLine);
-        line->setPen(pen);
-        line->setPointsVisible(false);
-        m_lines << line;
+        lines << ChartLine{pen, thinned(m_points[static_cast<std::size_t>(row)])};
     }
+    m_chart->setLines(lines);
     m_chart->place(m_size, m_plot, static_cast<double>(range.end - range.start), m_low, m_high);
 }
 

@@ -33,12 +33,32 @@ void BareChart::attach(QLineSeries* series)
     series->attachAxis(m_y);
 }
 
+void BareChart::setLines(const QVector<ChartLine>& lines)
+{
+    for (QLineSeries* line : m_lines) {
+        removeSeries(line);
+        delete line;
+    }
+    m_lines.clear();
+    for (const ChartLine& line : lines) {
+        auto* series = new QLineSeries;
+        series->setPen(line.pen);
+        series->setPointsVisible(false);
+        attach(series);
+        m_lines << series;
+    }
+    m_waiting = lines;
+}
+
 void BareChart::place(const QSizeF& size, const QRectF& plot, double columns, double low, double high)
 {
     m_x->setRange(0, std::max(columns, 1.0));
     m_y->setRange(low, high > low ? high : low + 1);
     setGeometry(QRectF(QPointF(0, 0), size));
     setPlotArea(plot);
+    for (int i = 0; i < m_waiting.size(); ++i)
+        m_lines[i]->replace(m_waiting[i].points);
+    m_waiting.clear();
 }
 
 } // namespace flipscope

@@ -231,19 +231,16 @@ QString LinePlot::toolTipAt(const QPointF& point) const
 
 void LinePlot::rebuild()
 {
-    for (QLineSeries* line : m_lines) {
-        m_chart->removeSeries(line);
-        delete line;
-    }
-    m_lines.clear();
     findRange();
+    QVector<ChartLine> lines;
     for (int row = 0; row < static_cast<int>(m_grid.rows.size()); ++row)
-        addLines(row);
+        addLines(row, lines);
+    m_chart->setLines(lines);
     layOut();
 }
 
 /// One series per piece without a gap: Qt Charts would draw a line across it.
-void LinePlot::addLines(int row)
+void LinePlot::addLines(int row, QVector<ChartLine>& lines) const
 {
     const auto columns = static_cast<int>(m_grid.starts.size());
     QPen pen(colorOf(row), columns > 400 ? 1.2 : 1.8);
@@ -255,14 +252,9 @@ void LinePlot::addLines(int row)
             points << QPointF(column + 0.5, axisValue(cell(row, column).value));
         if (points.size() < 2)
             continue; // alone between gaps: a marker
-        auto* line = new QLineSeries;
-        line->replace(thinned(points));
-        m_chart->attach(line);
         if (m_grid.rows[static_cast<std::size_t>(row)].floor)
             pen.setStyle(Qt::DashLine);
-        line->setPen(pen);
-        line->setPointsVisible(false);
-        m_lines << line;
+        lines << ChartLine{pen, thinned(points)};
     }
 }
 

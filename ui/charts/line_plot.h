@@ -14,6 +14,7 @@ class QLineSeries;
 namespace flipscope {
 
 class BareChart;
+struct ChartLine;
 
 /// A line per run over the token axis in a scene, from (0, 0) on, with interval bands, markers, axes and legend. Lines
 /// end at windows without a value and begin again after them.
@@ -45,7 +46,7 @@ private:
     void rebuild();
     void layOut();
     void findRange();
-    void addLines(int row);
+    void addLines(int row, QVector<ChartLine>& lines) const;
     double axisValue(double value) const; ///< in units of the y axis
     double yOf(double value) const;       ///< in scene coordinates
     double xOf(double column) const;
@@ -63,7 +64,6 @@ private:
     BareChart* m_chart;
     Layer* m_back;
     Layer* m_front;
-    QVector<QLineSeries*> m_lines;
     HeatmapGrid m_grid;
     QVector<QColor> m_runColors;
     ChartStyle m_style = ChartStyle::light();

@@ -56,6 +56,7 @@ private:
         return m_area.left() + (x - m_low) / (m_high - m_low) * m_area.width();
     }
     QPointF at(int row, const ProbeMetrics& p) const { return {xOf(p.margin), m_axis.y(p.kl_pq, row)}; }
+    void makeIndex() const;
     void paintMarginAxis(QPainter& p) const;
     void paintRun(QPainter& p, int row) const;
     static qint64 field(int x, int y) { return static_cast<qint64>(x) * 65536 + y; }
@@ -68,8 +69,11 @@ private:
     KlAxis m_axis;
     QRectF m_zeroBand, m_area;
     bool m_zeros = false;
-    double m_low = -2, m_high = 1.5;                       // log10 of the margin
-    std::unordered_map<qint64, std::vector<Mark>> m_index; // of all points, by fields of the chart
+    double m_low = -2, m_high = 1.5;                               // log10 of the margin
+    std::vector<FlipKinds> m_flips;                                // per run
+    std::vector<std::vector<QPointF>> m_points;                    // per run and probe; logarithms are not taken twice
+    mutable std::unordered_map<qint64, std::vector<Mark>> m_index; // of all points, by fields of the chart; made when
+                                                                   // the mouse comes
 };
 
 QString MarginPlot::subtitle() const
@@ -78,7 +82,7 @@ QString MarginPlot::subtitle() const
     for (int row = 0; row < rows(); ++row) {
         if (m_currentRow >= 0 && row != m_currentRow)
             continue;
-        const FlipKinds kinds = count_flips(probes(row), m_data.type);
+        const FlipKinds& kinds = m_flips[static_cast<std::size_t>(row)];
         all.tie += kinds.tie;
         all.one_step += kinds.one_step;
         all.clear += kinds.clear;
@@ -94,9 +98,11 @@ QString MarginPlot::subtitle() const
 void MarginPlot::prepare()
 {
     m_axis.clear();
+    m_flips.clear();
     m_zeros = false;
     double least = 0, most = 0;
     for (int row = 0; row < rows(); ++row) {
+        m_flips.push_back(count_flips(probes(row), m_data.type));
         for (const ProbeMetrics& p : probes(row)) {
             if (!shown(p))
                 continue;
@@ -125,11 +131,20 @@ void MarginPlot::layOutPlot()
         m_area.setLeft(m_zeroBand.right() + gap);
     }
     m_index.clear();
+    m_points.assign(static_cast<std::size_t>(rows()), {});
+    for (int row = 0; row < rows(); ++row)
+        for (const ProbeMetrics& p : probes(row))
+            m_points[static_cast<std::size_t>(row)].push_back(shown(p) ? at(row, p) : QPointF());
+}
+
+void MarginPlot::makeIndex() const
+{
     for (int row = 0; row < rows(); ++row) {
+        const QPointF* next = m_points[static_cast<std::size_t>(row)].data();
         for (const ProbeMetrics& p : probes(row)) {
+            const QPointF point = *next++;
             if (!shown(p))
                 continue;
-            const QPointF point = at(row, p);
             auto& marks = m_index[field(static_cast<int>(point.x()) / square, static_cast<int>(point.y()) / square)];
             if (marks.size() < 64) // more in one field could not be told apart
                 marks.push_back({row, p.position, point});
@@ -200,10 +215,11 @@ void MarginPlot::paintRun(QPainter& p, int row) const
     std::vector<bool> taken(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
     QVector<QRectF> dots;
     std::vector<std::pair<QPointF, FlipKind>> flips;
+    const QPointF* next = m_points[static_cast<std::size_t>(row)].data();
     for (const ProbeMetrics& probe : probes(row)) {
+        const QPointF point = *next++;
         if (!shown(probe))
             continue;
-        const QPointF point = at(row, probe);
         const FlipKind kind = flip_kind(probe, m_data.type);
         if (kind != FlipKind::None) {
             flips.emplace_back(point, kind);
@@ -247,6 +263,8 @@ void MarginPlot::paintMarks(QPainter& p) const
 
 ProbePlot::Hit MarginPlot::hitAt(const QPointF& point) const
 {
+    if (m_index.empty())
+        makeIndex();
     Hit hit;
     double best = reach * reach;
     const int x = static_cast<int>(point.x()) / square, y = static_cast<int>(point.y()) / square;

@@ -95,8 +95,8 @@ void ProbeChartView::setStyle(const ChartStyle& style)
 
 void ProbeChartView::setCurrent(int row, qint64 position)
 {
-    d->plot->setCurrent(row, position);
-    redraw();
+    if (d->plot->setCurrent(row, position))
+        redraw();
 }
 
 void ProbeChartView::setHoveredRange(const TokenRange& range)

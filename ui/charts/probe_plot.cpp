@@ -73,12 +73,18 @@ void ProbePlot::setSize(const QSizeF& size)
     layOut();
 }
 
-void ProbePlot::setCurrent(int row, qint64 position)
+bool ProbePlot::setCurrent(int row, qint64 position)
 {
-    m_currentRow = row < rows() ? row : -1;
+    const int current = row < rows() ? row : -1;
+    if (current == m_currentRow && position == m_currentPosition)
+        return false;
+    const bool otherRun = current != m_currentRow;
+    m_currentRow = current;
     m_currentPosition = position;
-    layOutPlot(); // lines paler or stronger
+    if (otherRun)
+        restyle();
     update();
+    return true;
 }
 
 double ProbePlot::axisHeight() const

@@ -36,7 +36,8 @@ public:
     void setStyle(const ChartStyle& style);
     void setSize(const QSizeF& size);
     /// The run that is drawn before the others (-1 = none stands out), and the probe that is looked at (-1 = none).
-    void setCurrent(int row, qint64 position);
+    /// False where they are so already.
+    bool setCurrent(int row, qint64 position);
 
     const ProbeChartData& data() const { return m_data; }
     const KlHistogram* histogram() const { return m_histogram ? &*m_histogram : nullptr; } ///< distribution only
@@ -71,6 +72,7 @@ protected:
 
     virtual void prepare() {}                      ///< the data has changed
     virtual void layOutPlot() {}                   ///< m_plot has changed
+    virtual void restyle() {}                      ///< another run stands out
     virtual void paintBack(QPainter& p) const = 0; ///< axes and what lies under the marks
     virtual void paintMarks(QPainter& p) const = 0;
     void paintCurrent(QPainter& p) const; ///< the ring round the probe that is looked at

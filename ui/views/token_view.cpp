@@ -217,10 +217,16 @@ void TokenView::reloadColours()
     m_measure = ProbeMeasure::of(m_session->metric());
     m_scale = m_measure.scale(m_session->colourScale());
     std::vector<double> values;
-    for (const qint64 position : m_probes.positions()) {
-        const double value = m_measure.value(*m_probes.at(position));
+    const auto add = [&](const ProbeMetrics& probe) {
+        const double value = m_measure.value(probe);
         if (std::isfinite(value))
             values.push_back(value);
+    };
+    if (table) {
+        std::ranges::for_each(table->probes, add);
+        for (const ProbeMetrics& probe : table->dense)
+            if (m_probes.isDense(probe.position))
+                add(probe);
     }
     m_normalizer.reset();
     if (!values.empty())
