@@ -3,6 +3,8 @@
 # What gets installed where, and the packages: `cmake --install build/release`, `cpack --config build/release/CPackConfig.cmake`.
 
 install(TARGETS flipscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Started by the program, and found by its place beside it: nothing to call by hand.
+install(TARGETS flipscope_trial RUNTIME DESTINATION libexec/flipscope)
 if(TARGET flipscope_cuda)
   # Loaded at run time, and found by its place beside the program: no library that others link.
   install(TARGETS flipscope_cuda LIBRARY DESTINATION lib/flipscope)

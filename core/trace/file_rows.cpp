@@ -46,10 +46,11 @@ private:
 /// The stored type is also the type in memory: the library converts 16-bit floats at a few megabytes a second.
 class LibraryRows : public FileRows {
 public:
-    LibraryRows(Shape shape, std::shared_ptr<const File> file, Dataset dataset)
-        : FileRows(std::move(shape)), file_(std::move(file)), dataset_(std::move(dataset))
+    LibraryRows(Shape shape, std::shared_ptr<const File> file, Dataset dataset, bool quick)
+        : FileRows(std::move(shape)), file_(std::move(file)), dataset_(std::move(dataset)), quick_(quick)
     {
     }
+    bool worth_trying() const override { return quick_; }
 
 protected:
     Result<void> read_stored(std::int64_t first, std::int64_t count, std::span<std::byte> out) const override
@@ -70,6 +71,7 @@ protected:
 private:
     std::shared_ptr<const File> file_;
     Dataset dataset_;
+    bool quick_;
 };
 
 class UnreadableRows : public FileRows {
@@ -130,9 +132,10 @@ std::shared_ptr<const RowSource> plain_rows(Shape shape, std::shared_ptr<Descrip
     return std::make_shared<PlainRows>(std::move(shape), std::move(file), std::move(offsets));
 }
 
-std::shared_ptr<const RowSource> library_rows(Shape shape, std::shared_ptr<const File> file, Dataset dataset)
+std::shared_ptr<const RowSource> library_rows(Shape shape, std::shared_ptr<const File> file, Dataset dataset,
+                                              bool quick)
 {
-    return std::make_shared<LibraryRows>(std::move(shape), std::move(file), std::move(dataset));
+    return std::make_shared<LibraryRows>(std::move(shape), std::move(file), std::move(dataset), quick);
 }
 
 std::shared_ptr<const RowSource> unreadable_rows(Shape shape, std::string sentence)

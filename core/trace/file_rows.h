@@ -27,6 +27,8 @@ public:
     std::int64_t rows() const override { return shape_.rows; }
     std::int64_t columns() const override { return shape_.columns; }
     Result<void> read(std::int64_t first, std::int64_t count, std::span<std::byte> out) const final;
+    /// Whether the library reads the rows, and has one soon: what it makes of the later ones is tried too (trial.h).
+    virtual bool worth_trying() const { return false; }
 
 protected:
     /// `out` has exactly the size of the rows asked for; byte order as stored.
@@ -65,8 +67,9 @@ std::shared_ptr<const RowSource> plain_rows(Shape shape, std::shared_ptr<Descrip
 std::shared_ptr<const RowSource> grid_rows(Shape shape, std::shared_ptr<Descriptor> file, ChunkGrid grid,
                                            std::uint64_t cache_bytes);
 
-/// Rows that only the library can put together.
-std::shared_ptr<const RowSource> library_rows(Shape shape, std::shared_ptr<const File> file, Dataset dataset);
+/// Rows that only the library can put together; `quick` where one row is had without unpacking very much.
+std::shared_ptr<const RowSource> library_rows(Shape shape, std::shared_ptr<const File> file, Dataset dataset,
+                                              bool quick);
 
 /// Rows that are there but cannot be unpacked on this machine: every read fails with this sentence.
 std::shared_ptr<const RowSource> unreadable_rows(Shape shape, std::string sentence);

@@ -5,6 +5,7 @@
 #include "core/formats/llamacpp_base.h"
 #include "core/trace/content_key.h"
 #include "core/trace/read_parts.h"
+#include "core/trace/trial.h"
 
 #include <cctype>
 #include <fstream>
@@ -121,10 +122,11 @@ void keep_readable(Findings& findings)
         {Finding::Level::Warning, "more-findings", fmt::format("{} more findings are not listed.", left)});
 }
 
-Result<TracePtr> open_file(const TraceFile& from, const OpenHints& hints, const Job& job)
+Result<TracePtr> open_file(const TraceFile& from, const OpenHints& hints, const Job& job, Findings findings)
 {
     const h5::Session session;
     auto trace = std::make_shared<Trace>();
+    trace->findings = std::move(findings);
     trace->path = from.path;
     const std::string name = h5::one_line(from.path.string());
     trace->stamp = from.stamp;
@@ -151,20 +153,34 @@ Result<TracePtr> open_file(const TraceFile& from, const OpenHints& hints, const 
 }
 
 /// Sizes are checked before memory is taken, but a machine may still have less than a sound file needs.
-Result<TracePtr> open_guarded(const TraceFile& file, const OpenHints& hints, const Job& job)
+Result<TracePtr> open_guarded(const TraceFile& file, const OpenHints& hints, const Job& job, Findings findings)
 {
     try {
-        return open_file(file, hints, job);
+        return open_file(file, hints, job, std::move(findings));
     } catch (const std::bad_alloc&) {
         return fail(ErrorKind::OutOfMemory, "{} needs more memory than there is.", h5::one_line(file.path.string()));
     }
+}
+
+/// What ends a process ends another one.
+Result<TracePtr> open_after_trial(const TraceFile& file, const OpenHints& hints, const Job& job)
+{
+    Findings findings;
+    if (const auto tried = try_in_own_process(file.content, file.path, job, findings); !tried)
+        return tl::unexpected(tried.error());
+    return open_guarded(file, hints, job, std::move(findings));
 }
 
 } // namespace
 
 TraceReader flipscope_reader()
 {
-    return {"Flipscope trace (HDF5)", is_hdf5, open_guarded};
+    return {"Flipscope trace (HDF5)", is_hdf5, open_after_trial};
+}
+
+Result<TracePtr> open_hdf5_here(const TraceFile& file, const OpenHints& hints, const Job& job)
+{
+    return open_guarded(file, hints, job, {});
 }
 
 } // namespace flipscope

@@ -3,6 +3,7 @@
 #include "core/trace/hdf5.h"
 
 #include "core/base/utf8.h"
+#include "core/trace/open.h"
 
 #include <string_view>
 
@@ -14,13 +15,6 @@ std::recursive_mutex& library_mutex()
 {
     static std::recursive_mutex mutex;
     return mutex;
-}
-
-std::string version()
-{
-    unsigned major = 0, minor = 0, release = 0;
-    H5get_libversion(&major, &minor, &release);
-    return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release);
 }
 
 } // namespace
@@ -51,7 +45,7 @@ std::string last_error()
     while (!text.empty() && (text.back() == '.' || text.back() == '\n' || text.back() == ' '))
         text.pop_back();
     if (text.find("bad version number") != std::string::npos)
-        text += ", so the file is damaged, or written in a layout newer than HDF5 " + version() +
+        text += ", so the file is damaged, or written in a layout newer than HDF5 " + hdf5_version() +
                 " knows (h5py: libver=(\"earliest\", \"v110\") writes one it does)";
     return text.empty() ? "the HDF5 library gave no reason" : one_line(text);
 }
@@ -84,3 +78,11 @@ std::string one_line(std::string_view text, std::size_t max_bytes)
 }
 
 } // namespace flipscope::h5
+
+std::string flipscope::hdf5_version()
+{
+    const h5::Session session;
+    unsigned major = 0, minor = 0, release = 0;
+    H5get_libversion(&major, &minor, &release);
+    return fmt::format("{}.{}.{}", major, minor, release);
+}

@@ -165,7 +165,8 @@ Result<std::shared_ptr<const RowSource>> make_source(const std::shared_ptr<const
         size_cache(group, d);
     if (!d.id)
         return fail(ErrorKind::BadFormat, "{} cannot be read: {}", d.path, last_error());
-    return library_rows(std::move(shape), file, std::move(d));
+    const bool quick = unpacked_for_a_row(d) <= max_look;
+    return library_rows(std::move(shape), file, std::move(d), quick);
 }
 
 } // namespace

@@ -43,14 +43,6 @@ const std::vector<TraceReader>& readers()
     return list;
 }
 
-std::string hdf5_version()
-{
-    const h5::Session lock;
-    unsigned major = 0, minor = 0, release = 0;
-    H5get_libversion(&major, &minor, &release);
-    return fmt::format("{}.{}.{}", major, minor, release);
-}
-
 namespace {
 
 constexpr std::size_t head_bytes = 4096;

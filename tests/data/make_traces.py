@@ -427,6 +427,20 @@ def killed(name, swmr):
     os.wait()
 
 
+def crashing():
+    """A trace on which HDF5 1.10.8 crashes: one of its attributes is a truth value, an enumeration over bytes, and the
+    bytes are made 256 MiB long each, which it copies from the header without a look at where that ends."""
+    with new("crashing") as f:
+        skeleton(f).create_dataset("logits", data=X.astype(np.float16))
+        f.attrs["checked"] = np.bool_(True)
+    path = os.path.join(OUT, "crashing.h5")
+    content = bytearray(open(path, "rb").read())
+    size_at = content.index(b"FALSE\0") - 8  # of the base type: class and flags, size, offset and precision
+    assert struct.unpack_from("<I", content, size_at) == (1,)
+    struct.pack_into("<I", content, size_at, 1 << 28)
+    open(path, "wb").write(content)
+
+
 def small_for_mutants():
     """Two traces of a few kilobytes with a bit of everything, in the old and the new file layout."""
     for name, libver in (("mutant-old", ("earliest", "v110")), ("mutant-new", ("v110", "v110"))):
@@ -489,6 +503,7 @@ def main():
             everything(f, fixed)
     killed("killed-swmr", True)
     killed("killed-latest", False)
+    crashing()
     small_for_mutants()
     json.dump({
         "ids": IDS.tolist(), "positions": POSITIONS,

@@ -226,6 +226,39 @@ private slots:
         QVERIFY(file.open(QIODevice::ReadOnly));
         QVERIFY(QJsonDocument::fromJson(file.readAll()).isObject());
     }
+    void a_file_that_crashes_hdf5_is_1()
+    {
+        const QString file = QStringLiteral(FLIPSCOPE_TEST_DATA "/traces/crashing.h5");
+        const auto answer = flipscope({"info", file});
+        if (answer.code == 0)
+            QSKIP("this HDF5 opens it");
+        QCOMPARE(answer.code, 1);
+        QCOMPARE(answer.err.count('\n'), 1);
+        QVERIFY2(answer.err.contains("crashing.h5"), answer.err);
+        // The others are compared all the same.
+        const QString p = samples + "baseline.h5";
+        const auto several = flipscope({"analyze", p, file, p, "--json", "-"});
+        QCOMPARE(several.code, 1);
+        QCOMPARE(several.json()["runs"].toArray().size(), 1);
+    }
+    void without_the_trial_that_is_said()
+    {
+        const QTemporaryDir dir;
+        const QString program = dir.filePath("bin/flipscope"), libexec = dir.filePath("libexec/flipscope");
+        QVERIFY(QDir().mkpath(dir.filePath("bin")) && QDir().mkpath(libexec));
+        QVERIFY(QFile::copy(FLIPSCOPE_BIN "/flipscope", program));
+        const auto findings = [&] {
+            QProcess process;
+            process.start(program, {"info", samples + "flash_attn.h5"});
+            return process.waitForFinished(60'000) && process.exitCode() == 0 ? process.readAllStandardOutput()
+                                                                              : QByteArray();
+        };
+        const QByteArray without = findings();
+        QVERIFY2(without.contains("without a trial in a process of its own"), without);
+        QVERIFY(QFile::copy(FLIPSCOPE_BIN "/flipscope-trial", libexec + "/flipscope-trial")); // where it is installed
+        const QByteArray with = findings();
+        QVERIFY(!with.isEmpty() && !with.contains("without a trial"));
+    }
     void unreadable_is_1()
     {
         const Answer answer = flipscope({"info", "/no/such/file.h5"});
