@@ -9,6 +9,7 @@
 #include "ui/views/comparison_card.h"
 #include "ui/views/token_columns.h"
 #include "ui/window/compare_page.h"
+#include "ui/window/drawn_figures.h"
 #include "ui/window/page_stack.h"
 #include "ui/window/rows_menu.h"
 
@@ -16,6 +17,7 @@
 #include <QComboBox>
 #include <QDialog>
 #include <QDialogButtonBox>
+#include <QDockWidget>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -24,6 +26,8 @@
 #include <QMenu>
 #include <QProcess>
 #include <QPushButton>
+#include <QScrollBar>
+#include <QSplitter>
 #include <QTableView>
 #include <QTimer>
 #include <QToolButton>
@@ -109,6 +113,76 @@ private slots:
         QVERIFY(d->cellColor(0, 5).redF() > d->cellColor(0, 5).blueF());              // B worse
         QCOMPARE(page()->heatmap()->cellRect(0, 3).left(), d->cellRect(0, 3).left()); // columns stand above each other
         QCOMPARE(page()->heatmap()->cellRect(1, 7).right(), d->cellRect(0, 7).right());
+    }
+    void opened_with_the_run_that_is_selected()
+    {
+        openUsual();
+        const auto select = [&](const char* name) {
+            m_window->pages()->showPage("overviewPage");
+            Place place;
+            place.run = run(name)->id;
+            place.windowStart = 5 * 512;
+            session().path().go(place);
+            m_window->pages()->showPage("comparePage");
+        };
+        const auto pair = [&] {
+            return child<QComboBox>("compareA")->currentText() + ' ' + child<QComboBox>("compareB")->currentText();
+        };
+        select("late");
+        QCOMPARE(pair(), QStringLiteral("late same"));
+        agree(told("late", "same"));
+        // One of the two: they stay as they are.
+        QTest::mouseClick(child<QToolButton>("compareSwap"), Qt::LeftButton);
+        select("same");
+        select("late");
+        QCOMPARE(pair(), QStringLiteral("same late"));
+        // A cell here chooses a run too, and moves none of them.
+        QTest::mouseClick(page()->heatmap(), Qt::LeftButton, {}, page()->heatmap()->cellRect(0, 1).center().toPoint());
+        QCOMPARE(pair(), QStringLiteral("same late"));
+        select("early");
+        QCOMPARE(pair(), QStringLiteral("early late"));
+        select("same"); // behind the last comes the first
+        QCOMPARE(pair(), QStringLiteral("same early"));
+        select("base");
+        QCOMPARE(pair(), QStringLiteral("same early"));
+        // Chosen while another run was selected: that is what a person wants.
+        session().setComparedRuns(run("early")->id, run("late")->id);
+        select("same");
+        QCOMPARE(pair(), QStringLiteral("same early"));
+        session().setComparedRuns(run("early")->id, run("late")->id);
+        m_window->pages()->showPage("overviewPage");
+        m_window->pages()->showPage("comparePage");
+        QCOMPARE(pair(), QStringLiteral("early late"));
+    }
+    void nothing_is_scrolled_aside()
+    {
+        openPage();
+        QCOMPARE(m_window->size(), QSize(1440, 900));
+        QCOMPARE(page()->card()->horizontalScrollBar()->maximum(), 0); // with all panels beside it
+        // The longest numbers and sentences that there can be.
+        RunComparison worst = *page()->comparison();
+        for (MeanDifference& d : worst.differences) {
+            d.mean_a = 0.00012345;
+            d.mean_b = 0.00012346;
+            d.difference = -0.00012345;
+            d.interval = {-0.00012345, -0.00012344};
+            d.n_left_out = 123'456;
+        }
+        worst.flips.n = worst.flips.tops_differ = worst.only_in_a = worst.only_in_b = 1'234'567;
+        page()->card()->setComparison(&worst);
+        QCOMPARE(page()->card()->horizontalScrollBar()->maximum(), 0);
+        QSplitter* splitter = qobject_cast<QSplitter*>(page()->card()->parentWidget());
+        QVERIFY(splitter != nullptr);
+        splitter->setSizes({10'000, 0}); // as narrow as it gets
+        QCOMPARE(page()->card()->width(), page()->card()->minimumWidth());
+        QCOMPARE(page()->card()->horizontalScrollBar()->maximum(), 0);
+        // The list, where the page has the window but for the runs.
+        for (QDockWidget* dock : m_window->findChildren<QDockWidget*>())
+            dock->setVisible(dock->objectName() == "runsDock");
+        QCoreApplication::processEvents();
+        QCOMPARE(page()->worse()->horizontalScrollBar()->maximum(), 0);
+        for (int column = 0; column < WorseModel::ColumnCount; ++column)
+            QVERIFY(page()->worse()->columnWidth(column) >= page()->worse()->fontMetrics().horizontalAdvance("-0.001"));
     }
     void swap_turns_it_round()
     {
@@ -199,6 +273,17 @@ private slots:
             if (QLatin1String(name) == QLatin1String("compare"))
                 QVERIFY2(svg.contains(">10</text>"), svg.constData()); // the axes of the scatter are lettered
             dialog = nullptr;
+        }
+    }
+    void a_caption_is_about_the_runs_in_the_figure()
+    {
+        openPage();
+        session().setComparedRuns(run("early")->id, run("same")->id); // late, the third, has another engine
+        for (const DrawnFigure kind : {DrawnFigure::Tokens, DrawnFigure::Compare}) {
+            const auto figure = figureOf(session(), kind);
+            QVERIFY(figure);
+            for (const MethodLine& line : figure->method)
+                QVERIFY2(line.value.find("late") == std::string::npos, line.value.c_str());
         }
     }
     void selection_is_linked_both_ways()

@@ -32,7 +32,17 @@ int WorseModel::columnCount(const QModelIndex& parent) const
     return parent.isValid() ? 0 : ColumnCount;
 }
 
-QString WorseModel::textOf(const PairedProbe& probe, int column) const
+namespace {
+
+/// As short as a narrow column wants it, or with four digits.
+QString natsText(double value, bool brief)
+{
+    return brief && !std::isnan(value) ? shortNatsText(value) : realText(value);
+}
+
+} // namespace
+
+QString WorseModel::textOf(const PairedProbe& probe, int column, bool brief) const
 {
     switch (column) {
     case Position:
@@ -48,13 +58,13 @@ QString WorseModel::textOf(const PairedProbe& probe, int column) const
     case TopB:
         return m_history.idLabel(probe.b->argmax_q);
     case KlA:
-        return realText(probe.a->kl_pq);
+        return natsText(probe.a->kl_pq, brief);
     case KlB:
-        return realText(probe.b->kl_pq);
+        return natsText(probe.b->kl_pq, brief);
     case Difference:
-        return realText(probe.kl_difference());
+        return natsText(probe.kl_difference(), brief);
     case Margin:
-        return realText(probe.a->margin);
+        return natsText(probe.a->margin, brief);
     default:
         return {};
     }
@@ -67,8 +77,9 @@ QVariant WorseModel::data(const QModelIndex& index, int role) const
     const PairedProbe& probe = m_probes[static_cast<std::size_t>(index.row())];
     switch (role) {
     case Qt::DisplayRole:
+        return textOf(probe, index.column(), true);
     case Qt::ToolTipRole:
-        return textOf(probe, index.column());
+        return textOf(probe, index.column(), false);
     case Qt::TextAlignmentRole:
         return QVariant::fromValue(index.column() == Position || index.column() >= KlA
                                        ? Qt::AlignRight | Qt::AlignVCenter
@@ -92,7 +103,7 @@ QVariant WorseModel::data(const QModelIndex& index, int role) const
     case Margin:
         return probe.a->margin;
     default:
-        return textOf(probe, index.column());
+        return textOf(probe, index.column(), false);
     }
 }
 

@@ -33,7 +33,7 @@ public:
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
 private:
-    QString textOf(const PairedProbe& probe, int column) const;
+    QString textOf(const PairedProbe& probe, int column, bool brief) const;
 
     std::shared_ptr<const RunComparison> m_comparison; ///< keeps what the probes point at
     std::vector<PairedProbe> m_probes;

@@ -30,11 +30,31 @@ std::pair<const SessionRun*, const SessionRun*> Session::comparedRuns() const
 
 void Session::setComparedRuns(int a, int b)
 {
+    m_comparedAt = a < 0 ? -1 : m_path.place().run;
     if (a == m_comparedA && b == m_comparedB)
         return;
     m_comparedA = a;
     m_comparedB = b;
     emit comparedRunsChanged();
+}
+
+void Session::compareSelected()
+{
+    const SessionRun* selected = run(m_path.place().run);
+    if (selected == nullptr || selected->state == SessionRun::State::Baseline || selected->id == m_comparedAt)
+        return;
+    const bool chosen = run(m_comparedA) != nullptr && run(m_comparedB) != nullptr;
+    if (chosen && (selected->id == m_comparedA || selected->id == m_comparedB))
+        return;
+    // Those behind it come first, then those before it.
+    std::vector<const SessionRun*> others = visibleRuns();
+    if (const auto at = std::ranges::find(others, selected); at != others.end()) {
+        std::ranges::rotate(others, at + 1);
+        others.pop_back();
+    }
+    std::ranges::stable_partition(others, [](const SessionRun* r) { return r->state != SessionRun::State::Failed; });
+    if (!others.empty())
+        setComparedRuns(selected->id, others.front()->id);
 }
 
 ComparisonPtr comparisonOf(const Session& session)

@@ -308,7 +308,7 @@ void Session::closeAll()
     m_groupKey.clear();
     m_windowChosen = m_firstWindow <= 0;
     m_windowTokens = m_windowChosen ? default_window_tokens : m_firstWindow;
-    m_comparedA = m_comparedB = -1;
+    m_comparedA = m_comparedB = m_comparedAt = -1;
     setBookmarks({});
     if (!m_printouts.empty()) {
         m_printouts.clear();

@@ -162,6 +162,8 @@ public:
     /// visible ones. Null where there are none.
     std::pair<const SessionRun*, const SessionRun*> comparedRuns() const;
     void setComparedRuns(int a, int b);
+    /// Where another run than the two was selected since they were chosen: that one as A, and the next other one as B.
+    void compareSelected();
 
     // --- notes and bookmarks: `run` is a session id; ascending by position ---
     const std::vector<Bookmark>& bookmarks() const { return m_bookmarks; }
@@ -217,6 +219,7 @@ private:
     int m_floor = -1;
     QString m_groupKey;
     int m_comparedA = -1, m_comparedB = -1;
+    int m_comparedAt = -1; ///< the run that was selected when the two were chosen
     std::vector<Bookmark> m_bookmarks;
     DrilldownPath m_path;
     TokenTexts m_texts;

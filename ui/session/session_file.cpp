@@ -298,12 +298,12 @@ void SessionOpener::applyRuns()
         return;
     }
     const SessionFile file = *m_file;
-    m_session->setComparedRuns(idOf(file.compared_a), idOf(file.compared_b));
     std::vector<Bookmark> bookmarks = file.bookmarks;
     for (Bookmark& bookmark : bookmarks)
         bookmark.run = idOf(bookmark.run);
     m_session->setBookmarks(std::move(bookmarks));
     m_session->path().go(placeOf(file.place, idOf(file.place.run)));
+    m_session->setComparedRuns(idOf(file.compared_a), idOf(file.compared_b)); // whatever run the place is in
     m_file.reset();
     emit restored(m_path);
 }

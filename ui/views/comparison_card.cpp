@@ -5,11 +5,16 @@
 #include "core/text/token_text.h"
 #include "ui/models/number_text.h"
 
+#include <QStyle>
+
 #include <cmath>
 
 namespace flipscope {
 
 namespace {
+
+constexpr int cellPadding = 2;
+const QString tableTag = QStringLiteral("<table cellspacing='0' cellpadding='%1' width='100%'>").arg(cellPadding);
 
 QString viewOf(std::string_view text)
 {
@@ -39,6 +44,15 @@ QString row(const QStringList& cells, const char* tag)
         html += QStringLiteral("<%1 align='%2'>%3</%1>")
                     .arg(QLatin1String(tag), i == 0 ? QStringLiteral("left") : QStringLiteral("right"),
                          cells[i].toHtmlEscaped());
+    return html + QStringLiteral("</tr>");
+}
+
+/// Three numbers in columns of one width.
+QString numbers(const QStringList& cells, const char* tag)
+{
+    QString html = QStringLiteral("<tr>");
+    for (const QString& cell : cells)
+        html += QStringLiteral("<%1 align='right' width='33%'>%2</%1>").arg(QLatin1String(tag), cell.toHtmlEscaped());
     return html + QStringLiteral("</tr>");
 }
 
@@ -76,7 +90,10 @@ ComparisonCard::ComparisonCard(QWidget* parent) : QTextBrowser(parent)
     setAccessibleName(tr("Paired statistics of A and B"));
     setFrameShape(QFrame::NoFrame);
     setOpenLinks(false);
-    setMinimumWidth(240);
+    // Three numbers of any size beside each other, so that nothing has to be scrolled aside.
+    setMinimumWidth(3 * (fontMetrics().horizontalAdvance(QStringLiteral("+0.0001234")) + 2 * cellPadding) +
+                    2 * static_cast<int>(document()->documentMargin()) +
+                    style()->pixelMetric(QStyle::PM_ScrollBarExtent));
 }
 
 void ComparisonCard::setComparison(const RunComparison* c)
@@ -99,13 +116,13 @@ void ComparisonCard::setComparison(const RunComparison* c)
                      .arg(name(c->a.name), name(c->b.name), name(c->baseline->run_name), groupedText(f.n)) +
                  QStringLiteral("\n\n") + line(flips) + QStringLiteral("|---|---:|\n");
     QString html =
-        QStringLiteral("<p><b>%1</b> %2</p><table cellspacing='0' cellpadding='2' width='100%'>")
+        QStringLiteral("<p><b>%1</b> %2</p>")
             .arg(tr("%1 paired probes").arg(groupedText(f.n)),
                  f.n_invalid + c->only_in_a + c->only_in_b > 0
                      ? tr("(left out: %1 only in A, %2 only in B, %3 not a number)")
                            .arg(groupedText(c->only_in_a), groupedText(c->only_in_b), groupedText(f.n_invalid))
                      : QString()) +
-        row(flips, "th");
+        tableTag + row(flips, "th");
     for (const QStringList& count : counts) {
         html += row(count, "td");
         m_markdown += line(count);
@@ -119,21 +136,22 @@ void ComparisonCard::setComparison(const RunComparison* c)
                      f.mcnemar_p < 0.05 ? who : tr("no clear difference"));
     m_markdown += QLatin1Char('\n') + tr("Exact McNemar test: p = %1").arg(pText(f.mcnemar_p)) +
                   QStringLiteral("\n\n") + line(means) + QStringLiteral("|---|---:|---:|---:|---:|\n");
-    html += QStringLiteral("<p>%1</p><table cellspacing='0' cellpadding='2' width='100%'>")
+    html += QStringLiteral("<p>%1</p>")
                 .arg(tr("The top tokens of A and B differ at %1 of %2 probes.")
                          .arg(groupedText(f.tops_differ), groupedText(f.n))) +
-            row({means[0], means[1], means[2], means[3]}, "th");
+            tableTag + numbers({means[1], means[2], means[3]}, "th");
     for (const MeanDifference& d : c->differences) {
         const QString title = d.share ? viewOf(d.title) : viewOf(d.title) + QStringLiteral(", ") + viewOf(d.unit);
-        const QStringList cells{title, amount(d, d.mean_a, false), amount(d, d.mean_b, false),
-                                amount(d, d.difference, true)};
-        html += row(cells, "td");
-        html += QStringLiteral("<tr><td colspan='4' align='right'><small>%1 · <b>%2</b></small></td></tr>")
+        const QStringList values{amount(d, d.mean_a, false), amount(d, d.mean_b, false), amount(d, d.difference, true)};
+        // A line of its own for each of what, how much and how sure: a narrow card holds them all.
+        html += QStringLiteral("<tr><td colspan='3'>%1</td></tr>").arg(tr("mean %1").arg(title).toHtmlEscaped()) +
+                numbers(values, "td");
+        html += QStringLiteral("<tr><td colspan='3' align='right'><small>%1 · <b>%2</b></small></td></tr>")
                     .arg(intervalText(d).toHtmlEscaped(), verdictOf(d));
         if (d.n_left_out > 0)
-            html += QStringLiteral("<tr><td colspan='4' align='right'><small>%1</small></td></tr>")
+            html += QStringLiteral("<tr><td colspan='3' align='right'><small>%1</small></td></tr>")
                         .arg(tr("%1 infinite left out").arg(groupedText(d.n_left_out)));
-        m_markdown += line(cells + QStringList{intervalText(d)});
+        m_markdown += line(QStringList{title} + values + QStringList{intervalText(d)});
     }
     html += QStringLiteral("</table>");
     if (c->lower_bound)

@@ -41,6 +41,8 @@ void ComparePage::changeEvent(QEvent* event)
 void ComparePage::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
+    if (!event->spontaneous()) // not a window that comes back to the screen
+        m_session->compareSelected();
     if (m_stale)
         runsChanged();
 }

@@ -36,7 +36,9 @@ PageKind comparePage()
                 p.drawRect(QRectF(1.5, 2.5, 5.5, 11));
                 p.fillRect(QRectF(9, 2.5, 5.5, 11), p.pen().brush());
             }),
-            [](Session* session, QWidget* parent) { return new ComparePage(session, parent); }};
+            [](Session* session, QWidget* parent) { return new ComparePage(session, parent); },
+            QCoreApplication::translate("flipscope::Pages", "Two runs side by side against one baseline: where they "
+                                                            "differ, by how much, and whether that can be chance")};
 }
 
 ComparePage::ComparePage(Session* session, QWidget* parent) : QWidget(parent), m_session(session)
@@ -81,17 +83,20 @@ ComparePage::ComparePage(Session* session, QWidget* parent) : QWidget(parent), m
 QWidget* ComparePage::makeHead()
 {
     auto* head = new QWidget(this);
-    const auto chooser = [&](const QString& name, const QString& accessible) {
+    const auto chooser = [&](const QString& name, const QString& accessible, const QString& tip) {
         auto* box = new QComboBox(head);
         box->setObjectName(name);
         box->setAccessibleName(accessible);
+        box->setToolTip(tip);
         box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
         box->setMinimumContentsLength(8);
         connect(box, &QComboBox::activated, this, &ComparePage::choiceMade);
         return box;
     };
-    m_chooseA = chooser(QStringLiteral("compareA"), tr("Run A"));
-    m_chooseB = chooser(QStringLiteral("compareB"), tr("Run B"));
+    m_chooseA = chooser(QStringLiteral("compareA"), tr("Run A"),
+                        tr("The run to start from. Opened from another page it is the run that was selected there"));
+    m_chooseB = chooser(QStringLiteral("compareB"), tr("Run B"),
+                        tr("The run that is held against A: every difference is B − A"));
     const auto button = [&](const QString& text, const QString& name, const QString& tip, void (ComparePage::*slot)()) {
         auto* made = new QToolButton(head);
         made->setText(text);
@@ -176,9 +181,14 @@ QWidget* ComparePage::makeLower()
     m_tabs->setObjectName(QStringLiteral("compareTabs"));
     m_tabs->setAccessibleName(tr("Lists and texts of the comparison"));
     m_tabs->setDocumentMode(true);
-    m_tabs->addTab(m_worse, tr("What got worse"));
-    m_tabs->addTab(m_settings, tr("Settings that differ"));
-    m_tabs->addTab(makeTexts(), tr("Texts"));
+    const auto addTab = [this](QWidget* page, const QString& title, const QString& tip) {
+        m_tabs->setTabToolTip(m_tabs->addTab(page, title), tip);
+    };
+    addTab(m_worse, tr("What got worse"),
+           tr("Probes that only B flips, then all others whose KL(P‖Q) is larger in B; the most first"));
+    addTab(m_settings, tr("Settings that differ"),
+           tr("What the two traces state differently, in the order in which a token passes the pipeline"));
+    addTab(makeTexts(), tr("Texts"), tr("What both wrote, in two columns that scroll together"));
     auto* lower = new QSplitter(Qt::Horizontal);
     lower->addWidget(m_scatter);
     lower->addWidget(m_tabs);
@@ -206,8 +216,18 @@ void ComparePage::makeWorse()
     m_worse->setSelectionMode(QAbstractItemView::SingleSelection);
     m_worse->verticalHeader()->hide();
     m_worse->verticalHeader()->setDefaultSectionSize(m_worse->fontMetrics().height() + 6);
-    m_worse->horizontalHeader()->setDefaultSectionSize(74);
     m_worse->setWordWrap(false);
+    // Numbers have the room that they need, tokens share the rest.
+    QHeaderView* header = m_worse->horizontalHeader();
+    const auto widthOf = [this](const char* text) {
+        return m_worse->fontMetrics().horizontalAdvance(QString::fromUtf8(text)) + 8;
+    };
+    header->setMinimumSectionSize(widthOf("Baseline"));
+    header->setDefaultSectionSize(widthOf("-0.00123"));
+    for (const int column : {WorseModel::History, WorseModel::Baseline, WorseModel::TopA, WorseModel::TopB})
+        header->setSectionResizeMode(column, QHeaderView::Stretch);
+    header->resizeSection(WorseModel::Position, widthOf("100,000"));
+    header->resizeSection(WorseModel::Flips, widthOf("only B"));
     connect(m_worse->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
         if (index.isValid())
             goToProbe(index.data(WorseModel::PositionRole).toLongLong(), false);
@@ -222,6 +242,7 @@ QWidget* ComparePage::makeTexts()
     m_chooseText = new QComboBox(page);
     m_chooseText->setObjectName(QStringLiteral("compareText"));
     m_chooseText->setAccessibleName(tr("Which texts"));
+    m_chooseText->setToolTip(tr("The history of the window that is looked at, or what both wrote on from one place"));
     m_chooseText->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_chooseText->setMinimumContentsLength(24);
     m_textNote = new QLabel(page);

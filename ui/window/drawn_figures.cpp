@@ -44,7 +44,13 @@ qint64 probeOf(const Session& session)
     return worstProbe(*run->table, **metric, 0, std::numeric_limits<qint64>::max()).value_or(-1);
 }
 
-Result<std::shared_ptr<FigureDrawing>> probeDrawing(const Session& session, const ChartStyle& style)
+/// A drawing and the runs in it, which are what its caption is about.
+struct Drawn {
+    std::shared_ptr<FigureDrawing> drawing;
+    std::vector<TracePtr> traces;
+};
+
+Result<Drawn> probeDrawing(const Session& session, const ChartStyle& style)
 {
     const SessionRun* base = session.baseline();
     ProbeFigureSpec spec;
@@ -52,6 +58,7 @@ Result<std::shared_ptr<FigureDrawing>> probeDrawing(const Session& session, cons
     spec.baselineName = base->name.toStdString();
     spec.position = probeOf(session);
     spec.texts = session.texts();
+    std::vector<TracePtr> traces;
     for (const SessionRun* run : session.visibleRuns()) {
         if (!run->table || !std::ranges::binary_search(run->table->probes, spec.position, {}, &ProbeMetrics::position))
             continue; // its grid has no such probe
@@ -59,14 +66,15 @@ Result<std::shared_ptr<FigureDrawing>> probeDrawing(const Session& session, cons
         if (!detail)
             return tl::unexpected(detail.error());
         spec.runs.push_back({run->name.toStdString(), ownColor(*run, style), std::move(*detail)});
+        traces.push_back(run->trace);
     }
     if (spec.runs.empty())
         return fail(ErrorKind::NotFound, "No visible run has a probe at position {}: choose another one.",
                     spec.position);
-    return probeFigure(std::move(spec));
+    return Drawn{probeFigure(std::move(spec)), std::move(traces)};
 }
 
-std::shared_ptr<FigureDrawing> tokensDrawing(const Session& session)
+Drawn tokensDrawing(const Session& session)
 {
     const SessionRun* base = session.baseline();
     ComparisonPtr pair = comparisonOf(session);
@@ -90,7 +98,10 @@ std::shared_ptr<FigureDrawing> tokensDrawing(const Session& session)
         baselineOnTheLeft(spec.units);
         spec.titleA = spec.baseline;
     }
-    return tokensFigure(std::move(spec));
+    std::vector<TracePtr> traces{pair->a.trace};
+    if (!single)
+        traces.push_back(pair->b.trace);
+    return {tokensFigure(std::move(spec)), std::move(traces)};
 }
 
 } // namespace
@@ -144,27 +155,23 @@ Result<FigureSpec> figureOf(const Session& session, DrawnFigure figure, ChartSty
     FigureSpec spec;
     spec.theme = theme;
     spec.notes = noteLines(session);
-    std::vector<TracePtr> traces;
+    Drawn drawn;
     if (figure == DrawnFigure::Compare) {
         const auto [a, b] = session.comparedRuns();
         CompareFigureSpec compare = compareSpecOf(session, comparisonOf(session));
         compare.colorA = ownColor(*a, style);
         compare.colorB = ownColor(*b, style);
-        traces = {a->trace, b->trace};
-        spec.drawing = compareFigure(std::move(compare));
+        drawn = {compareFigure(std::move(compare)), {a->trace, b->trace}};
+    } else if (figure == DrawnFigure::Probe) {
+        auto probe = probeDrawing(session, style);
+        if (!probe)
+            return tl::unexpected(probe.error());
+        drawn = std::move(*probe);
     } else {
-        for (const SessionRun* run : session.visibleRuns())
-            traces.push_back(run->trace);
-        if (figure == DrawnFigure::Probe) {
-            auto drawing = probeDrawing(session, style);
-            if (!drawing)
-                return tl::unexpected(drawing.error());
-            spec.drawing = *drawing;
-        } else {
-            spec.drawing = tokensDrawing(session);
-        }
+        drawn = tokensDrawing(session);
     }
-    spec.method = method_of(*session.baseline()->trace, traces,
+    spec.drawing = std::move(drawn.drawing);
+    spec.method = method_of(*session.baseline()->trace, drawn.traces,
                             figure == DrawnFigure::Compare
                                 ? fmt::format("two runs against one baseline, {}", session.metric().title)
                                 : std::string("per probe, over one history"));
