@@ -8,9 +8,11 @@
 #include "ui/capture/capture_dialog.h"
 #include "ui/capture/capture_form.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSettings>
@@ -251,6 +253,61 @@ private slots:
         QVERIFY2(status().contains("needs the address of the server"), qPrintable(status()));
         QVERIFY(field<QPushButton>("captureStart")->isEnabled());
         QVERIFY(!field<QPushButton>("captureStop")->isEnabled());
+    }
+
+    void a_window_that_is_closed_asks_first()
+    {
+        ScriptedServer server;
+        server.delay = 150;
+        openDialog(QStringLiteral("asked.h5"));
+        askServer(server);
+        press("captureStart");
+        QVERIFY(QTest::qWaitFor([&] { return server.completions >= 2; }, 60'000));
+        const auto question = [&] { return m_window->findChild<QMessageBox*>("captureRuns"); };
+        m_window->close();
+        QVERIFY(m_window->isVisible());
+        m_window->close();
+        QCOMPARE(m_window->findChildren<QMessageBox*>().size(), 1);
+        QVERIFY2(question()->informativeText().contains("asked.h5.partial"), qPrintable(question()->informativeText()));
+        question()->defaultButton()->click(); // go on
+        QTRY_VERIFY(question() == nullptr);
+        QVERIFY(m_window->isVisible() && m_dialog->job()->isRunning());
+        m_window->close();
+        question()->findChild<QPushButton*>("stopAndClose")->click();
+        QVERIFY(QTest::qWaitFor([&] { return !m_window->isVisible(); }, 20'000));
+        QCOMPARE(m_outcome, CaptureJob::Outcome::Stopped);
+        QVERIFY(open_trace(path("asked.h5.partial").toStdString()));
+    }
+
+    void one_that_vanishes_is_not_live_for_ever()
+    {
+        m_window->openFiles({m_files[0]});
+        QVERIFY(idle(session()));
+        const QString partial = path("gone.h5.partial");
+        QVERIFY(QFile::copy(m_files[1], partial));
+        LiveTrace live(&session());
+        live.begin(partial, path("gone.h5"));
+        live.grown();
+        QVERIFY(QTest::qWaitFor([&] { return live.run() >= 0 && !session().busy(); }));
+        QVERIFY(session().run(live.run())->live);
+        QVERIFY(QFile::remove(partial));
+        live.end();
+        QVERIFY(QTest::qWaitFor([&] { return !session().run(live.run())->live; }));
+    }
+
+    void what_was_asked_for_is_remembered()
+    {
+        {
+            CaptureForm form;
+            form.findChild<QCheckBox*>("captureRepeat")->setChecked(true);
+            form.findChild<QSpinBox*>("captureStride")->setValue(17);
+            form.findChild<QLineEdit*>("captureKey")->setText("sesame-4711");
+            form.remember();
+        }
+        const CaptureForm form;
+        QVERIFY(form.findChild<QCheckBox*>("captureRepeat")->isChecked());
+        QCOMPARE(form.findChild<QSpinBox*>("captureStride")->value(), 17);
+        QVERIFY(form.findChild<QLineEdit*>("captureKey")->text().isEmpty());
     }
 
     void a_window_that_goes_stops_its_capture()

@@ -3,6 +3,7 @@
 // Files that need to be told how they are read, histories that are shifted, printouts: through the real window.
 #include "tests/ui/window_fixture.h"
 
+#include "core/formats/kld_log.h"
 #include "core/session/session_file.h"
 #include "core/trace/convert.h"
 #include "core/trace/open.h"
@@ -17,6 +18,8 @@
 #include <QDialogButtonBox>
 #include <QDockWidget>
 #include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -210,6 +213,41 @@ private slots:
         QCOMPARE(session().printouts().size(), 1u);
         session().closeAll();
         QVERIFY(session().printouts().empty());
+    }
+
+    void only_the_printout_that_is_chosen_is_removed()
+    {
+        openUsual();
+        auto* remove = child<QToolButton>("removePrintout");
+        QVERIFY(!remove->isEnabled());
+        KldLog log = *open_kld_log(data("answers/kl_divergence.txt").toStdString());
+        log.path.clear(); // as if pasted: that of an open file is the same one
+        for (const char* name : {"first", "second"}) {
+            log.name = name;
+            session().addPrintout(log);
+        }
+        auto* table = child<QTableWidget>("printoutsTable");
+        table->setCurrentCell(0, 3); // a run's: none of them is meant
+        QVERIFY(!remove->isEnabled());
+        table->setCurrentCell(2, 0);
+        session().rename(run("late")->id, QStringLiteral("later")); // the table is filled anew
+        QCOMPARE(table->currentColumn(), 0);
+        QCOMPARE(table->currentRow(), 2);
+        remove->click();
+        QCOMPARE(session().printouts().size(), 1u);
+        QCOMPARE(session().printouts()[0].name, std::string("second"));
+    }
+
+    void files_are_looked_for_beside_the_one_that_is_read()
+    {
+        openUsual();
+        ReadingDialog dialog(&session(), {run("early")->id, {}, {}, {}});
+        dialog.show();
+        dialog.findChildren<QToolButton*>().first()->click();
+        auto* chooser = dialog.findChild<QFileDialog*>();
+        QVERIFY(chooser != nullptr);
+        QCOMPARE(QFileInfo(chooser->directory().path()).canonicalFilePath(),
+                 QFileInfo(m_folder->path()).canonicalFilePath());
     }
 
     void case_47_the_bias_of_lists_is_a_banner()

@@ -39,9 +39,12 @@ CaptureDialog::CaptureDialog(Session* session, QWidget* parent) : QDialog(parent
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     m_start = buttons->addButton(tr("&Start"), QDialogButtonBox::ActionRole);
     m_start->setObjectName(QStringLiteral("captureStart"));
+    m_start->setToolTip(tr("Starts the capture as it is filled in; the trace opens here as it grows"));
     m_start->setDefault(true);
     m_stop = buttons->addButton(tr("St&op"), QDialogButtonBox::ActionRole);
     m_stop->setObjectName(QStringLiteral("captureStop"));
+    m_stop->setToolTip(
+        tr("Closes the file in order; the same capture goes on from there. Pressed again, ends it at once"));
     m_stop->setAutoDefault(false);
 
     auto* layout = new QVBoxLayout(this);
@@ -73,6 +76,7 @@ CaptureDialog::CaptureDialog(Session* session, QWidget* parent) : QDialog(parent
     connect(&m_job, &CaptureJob::progressed, this, &CaptureDialog::showProgress);
     connect(&m_job, &CaptureJob::logged, m_log, &QPlainTextEdit::appendPlainText);
     connect(&m_job, &CaptureJob::ended, this, &CaptureDialog::ended);
+    tell(tr("Say what is captured, and from where; then press Start."));
     updateButtons();
 }
 

@@ -17,7 +17,7 @@ class QTabWidget;
 namespace flipscope {
 
 /// What a capture is asked for: a server or an engine of this machine, prompt, probes, file. Everything but a typed key
-/// is remembered for the next time.
+/// and a typed prompt is remembered for the next time.
 class CaptureForm : public QWidget {
     Q_OBJECT
 public:
@@ -39,7 +39,7 @@ private:
     void makeProbes(QFormLayout* form);
     void engineChosen();
     void restore();
-    QLineEdit* line(const QString& name, const QString& accessible, const QString& hint = {});
+    QLineEdit* line(const QString& name, const QString& accessible, const QString& help, const QString& hint = {});
     QWidget* withBrowse(QLineEdit* edit, const QString& title, bool save);
 
     QTabWidget* m_source;

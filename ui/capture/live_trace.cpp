@@ -59,8 +59,11 @@ QString LiveTrace::file() const
 void LiveTrace::look()
 {
     const QString path = file();
-    if (path.isEmpty() || (m_run < 0 && !m_news))
+    if (path.isEmpty() || (m_run < 0 && !m_news)) {
+        if (m_state == State::Ended) // it was never there, or somebody took it away: nothing grows any more
+            rest();
         return;
+    }
     m_asked = true;
     if (m_session->busy()) // with this, or with what somebody else asked for: settle() comes back
         return;
@@ -101,11 +104,16 @@ void LiveTrace::settle()
         m_timer.start(0);
         return;
     }
+    rest();
+    if (m_run < 0 && !file().isEmpty())
+        m_session->open({file()}); // with a word, should it not open
+}
+
+void LiveTrace::rest()
+{
     m_state = State::Idle;
     if (m_run >= 0)
         m_session->setLive(m_run, false);
-    else if (!file().isEmpty())
-        m_session->open({file()}); // with a word, should it not open
 }
 
 } // namespace flipscope

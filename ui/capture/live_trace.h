@@ -29,6 +29,7 @@ private:
     QString file() const; ///< the name under which it is there now; empty = it is not
     void look();
     void settle();
+    void rest(); ///< nobody writes any more
 
     Session* m_session;
     QString m_partial, m_out;

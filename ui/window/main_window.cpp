@@ -21,6 +21,7 @@
 #include "ui/charts/heatmap_view.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
@@ -329,6 +330,11 @@ void MainWindow::saveLayout() const
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
+    if (captures() && !qApp->isSavingSession()) { // a desktop that shuts down does not wait for answers
+        event->ignore();
+        askToStopCapture();
+        return;
+    }
     saveLayout();
     keepLastSession();
     m_session->cancel();

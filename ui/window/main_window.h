@@ -88,6 +88,8 @@ private:
     void showCommands();
     void showPreferences();
     void showCapture();
+    bool captures() const; ///< a capture of this window is running
+    void askToStopCapture();
     void showManualOfView();
     QString pageOfManual() const;
     void resetLayout();

@@ -19,6 +19,8 @@
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QMenu>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QStatusBar>
 
@@ -77,6 +79,44 @@ void MainWindow::showCapture()
     m_capture->show();
     m_capture->raise();
     m_capture->activateWindow();
+}
+
+bool MainWindow::captures() const
+{
+    return m_capture != nullptr && m_capture->job()->isRunning();
+}
+
+/// It may have run for hours: a window that is closed does not end it without a word, nor hold up others meanwhile.
+void MainWindow::askToStopCapture()
+{
+    const QString name = QStringLiteral("captureRuns");
+    if (findChild<QMessageBox*>(name, Qt::FindDirectChildrenOnly) != nullptr)
+        return;
+    auto* box =
+        new QMessageBox(QMessageBox::Question, tr("Flipscope"),
+                        tr("A capture is running. Stop it, and close this window?"), QMessageBox::NoButton, this);
+    box->setObjectName(name);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setInformativeText(tr("What was captured stays in %1; the same capture goes on from there.")
+                                .arg(QFileInfo(m_capture->job()->partial()).fileName()));
+    auto* stop = box->addButton(tr("&Stop and close"), QMessageBox::DestructiveRole);
+    stop->setObjectName(QStringLiteral("stopAndClose"));
+    stop->setToolTip(tr("Closes the file in order, then the window"));
+    QPushButton* goOn = box->addButton(tr("&Go on"), QMessageBox::RejectRole);
+    goOn->setToolTip(tr("The window stays open, and the capture runs on"));
+    box->setDefaultButton(goOn);
+    box->setEscapeButton(goOn);
+    connect(stop, &QAbstractButton::clicked, this, [this] {
+        if (!captures()) { // it ended while the question was read
+            close();
+            return;
+        }
+        connect(m_capture->job(), &CaptureJob::ended, this, &QWidget::close,
+                static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+        m_capture->job()->stop();
+        statusBar()->showMessage(tr("Stopping: the file is being closed …"));
+    });
+    box->open();
 }
 
 void MainWindow::resetLayout()

@@ -14,6 +14,7 @@
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -31,9 +32,22 @@ namespace {
 const QString windowKey = QStringLiteral("view/firstWindow");
 const QString engineKey = QStringLiteral("engine/choice");
 const QString gpuKey = QStringLiteral("engine/gpu");
+constexpr int allGpus = -1;
 const QString memoryKey = QStringLiteral("engine/memory");
 const QString mapKey = QStringLiteral("view/colourMap");
 const QString cacheKey = QStringLiteral("cache/folder");
+
+QString textOf(const std::optional<TableCache>& cache)
+{
+    if (!cache)
+        return PreferencesDialog::tr("none (FLIPSCOPE_NO_CACHE is set)");
+    const QFileInfo folder(QString::fromStdString(cache->folder().string()));
+    if (folder.exists() && !(folder.isDir() && folder.isWritable()))
+        return PreferencesDialog::tr("%1 is no folder that can be written to: nothing is kept. Choose another one.")
+            .arg(folder.filePath());
+    return PreferencesDialog::tr("%1 in %2")
+        .arg(QLocale().formattedDataSize(static_cast<qint64>(cache->size())), folder.filePath());
+}
 
 } // namespace
 
@@ -75,8 +89,8 @@ void applyEngine()
     const QString engine = settings.value(engineKey).toString();
     if (qEnvironmentVariableIsEmpty("FLIPSCOPE_ENGINE") && engine == QLatin1String("cpu"))
         qputenv("FLIPSCOPE_ENGINE", "cpu");
-    const int gpu = settings.value(gpuKey, 0).toInt();
-    if (qEnvironmentVariableIsEmpty("CUDA_VISIBLE_DEVICES") && gpu > 0)
+    const int gpu = settings.value(gpuKey, allGpus).toInt();
+    if (qEnvironmentVariableIsEmpty("CUDA_VISIBLE_DEVICES") && gpu >= 0)
         qputenv("CUDA_VISIBLE_DEVICES", QByteArray::number(gpu));
 }
 
@@ -94,16 +108,18 @@ PreferencesDialog::PreferencesDialog(Session* session, QWidget* parent) : QDialo
     form->addRow(tr("&Theme"), m_theme);
     form->addRow(tr("First &window size"), m_window);
     form->addRow(tr("&Colours of heatmaps"), m_map);
-    form->addRow(tr("What com&putes"), engine);
+    auto* computes = new QLabel(tr("What com&putes"), this);
+    computes->setBuddy(m_engine);
+    form->addRow(computes, engine);
     form->addRow(QString(), m_engineNote);
     form->addRow(tr("&Memory for rows"), m_memory);
     form->addRow(tr("Cache"), m_cache);
     form->addRow(QString(), cache);
     form->addRow(buttons);
-    resize(520, sizeHint().height());
     connectAll();
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     m_gpu->setEnabled(m_engine->currentIndex() == 0);
+    resize(560, 0);
     showCache();
 }
 
@@ -123,6 +139,8 @@ void PreferencesDialog::fillView()
     m_window->addItem(tr("Chosen by the length of the history"), 0);
     for (const qint64 size : offeredWindowSizes())
         m_window->addItem(tr("%1 tokens").arg(groupedText(size)), size);
+    m_window->setToolTip(
+        tr("Tokens of context in one column when traces are opened; every window can be given another"));
     m_window->setCurrentIndex(std::max(0, m_window->findData(preferences::firstWindow())));
 
     m_map = new QComboBox(this);
@@ -142,12 +160,15 @@ QHBoxLayout* PreferencesDialog::makeEngine()
     m_engine->addItem(tr("The GPU where it works, else the CPU"), QStringLiteral("auto"));
     m_engine->addItem(tr("The CPU"), QStringLiteral("cpu"));
     m_engine->setCurrentIndex(std::max(0, m_engine->findData(QSettings().value(engineKey).toString())));
+    m_engine->setToolTip(tr("The numbers are the same on both but for rounding; a GPU is faster on long traces"));
     m_gpu = new QSpinBox(this);
     m_gpu->setObjectName(QStringLiteral("preferencesGpu"));
-    m_gpu->setRange(0, 63);
+    m_gpu->setRange(allGpus, 63);
+    m_gpu->setSpecialValueText(tr("all GPUs"));
     m_gpu->setPrefix(tr("GPU "));
     m_gpu->setAccessibleName(tr("Number of the GPU"));
-    m_gpu->setValue(QSettings().value(gpuKey, 0).toInt());
+    m_gpu->setToolTip(tr("All GPUs share the work, or only this one, counted from 0 (CUDA_VISIBLE_DEVICES)"));
+    m_gpu->setValue(QSettings().value(gpuKey, allGpus).toInt());
     m_engineNote =
         new QLabel(tr("Now: %1. A change acts from the next start on.")
                        .arg(m_session->engineText().isEmpty() ? tr("not known yet") : m_session->engineText()),
@@ -158,6 +179,7 @@ QHBoxLayout* PreferencesDialog::makeEngine()
     m_memory->setObjectName(QStringLiteral("preferencesMemory"));
     m_memory->setRange(0, 1 << 20);
     m_memory->setSingleStep(64);
+    m_memory->setKeyboardTracking(false); // 4096 is not first 4, then 40, then 409
     m_memory->setSpecialValueText(tr("no limit"));
     m_memory->setSuffix(tr(" MiB"));
     m_memory->setValue(static_cast<int>(preferences::memoryLimit()));
@@ -253,10 +275,8 @@ void PreferencesDialog::showCache()
     m_clear->setEnabled(cache && cache->size() > 0);
     m_changeCache->setEnabled(cache && qEnvironmentVariableIsEmpty("FLIPSCOPE_CACHE"));
     m_usualCache->setEnabled(m_changeCache->isEnabled() && !preferences::cacheFolder().isEmpty());
-    m_cache->setText(cache ? tr("%1 in %2")
-                                 .arg(QLocale().formattedDataSize(static_cast<qint64>(cache->size())),
-                                      QString::fromStdString(cache->folder().string()))
-                           : tr("none (FLIPSCOPE_NO_CACHE is set)"));
+    m_cache->setText(textOf(cache));
+    resize(width(), std::max(height(), layout()->totalHeightForWidth(width()))); // texts wrap
 }
 
 void PreferencesDialog::clearCache()

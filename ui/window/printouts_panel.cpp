@@ -52,6 +52,7 @@ PrintoutsPanel::PrintoutsPanel(Session* session, QWidget* parent) : QWidget(pare
     layout->addWidget(m_table, 1);
     connect(paste, &QToolButton::clicked, this, &PrintoutsPanel::paste);
     connect(m_remove, &QToolButton::clicked, this, &PrintoutsPanel::removeCurrent);
+    connect(m_table, &QTableWidget::currentCellChanged, this, &PrintoutsPanel::updateButtons);
     connect(session, &Session::printoutsChanged, this, &PrintoutsPanel::refresh);
     connect(session, &Session::runsChanged, this, &PrintoutsPanel::refresh);
     refresh();
@@ -67,16 +68,28 @@ void PrintoutsPanel::paste()
                            "the final block where there is one."));
         return;
     }
-    log->name = tr("pasted %1").arg(m_session->printouts().size() + 1).toStdString();
+    log->name = tr("pasted %1").arg(++m_pasted).toStdString();
     m_session->addPrintout(std::move(*log));
-    emit pasted();
 }
 
 void PrintoutsPanel::removeCurrent()
 {
-    const int column = m_table->currentColumn();
+    m_session->removePrintout(chosen());
+}
+
+/// The printout of the current column; where there is one only, that one. -1 = none is meant: a run's column is.
+int PrintoutsPanel::chosen() const
+{
     const auto count = static_cast<int>(m_session->printouts().size());
-    m_session->removePrintout(column >= 0 && column < count ? column : count - 1);
+    const int column = m_table->currentColumn();
+    if (count == 1)
+        return 0;
+    return column < count ? column : -1;
+}
+
+void PrintoutsPanel::updateButtons()
+{
+    m_remove->setEnabled(chosen() >= 0);
 }
 
 void PrintoutsPanel::refresh()
@@ -88,7 +101,6 @@ void PrintoutsPanel::refresh()
         logs.push_back(&log);
         columns << tr("printed: %1").arg(QString::fromStdString(log.name));
     }
-    m_remove->setEnabled(!logs.empty());
     if (!logs.empty()) // without one there is nothing to stand beside
         for (const SessionRun* run : m_session->visibleRuns())
             if (run->table) {
@@ -96,6 +108,8 @@ void PrintoutsPanel::refresh()
                 columns << (run->table->alignment.top_k ? tr("%1 (lower bound)").arg(run->name) : run->name);
             }
     const auto lines = kld_card(logs, tables);
+    // What was chosen stays chosen while runs are computed.
+    const int row = m_table->currentRow(), column = m_table->currentColumn();
     m_table->clear();
     m_table->setColumnCount(static_cast<int>(columns.size()));
     m_table->setRowCount(static_cast<int>(lines.size()));
@@ -111,6 +125,9 @@ void PrintoutsPanel::refresh()
     }
     m_table->setVerticalHeaderLabels(labels);
     m_table->resizeColumnsToContents();
+    if (row >= 0 && row < m_table->rowCount() && column < m_table->columnCount())
+        m_table->setCurrentCell(row, column);
+    updateButtons();
     QString note = logs.empty() ? tr("Open or paste what llama-perplexity --kl-divergence printed.")
                                 : tr("Printed: KL(base‖run) in nats over the second half of each chunk, without terms "
                                      "under -16; read-only. Runs: KL(P‖Q) as computed here, over all probes.");

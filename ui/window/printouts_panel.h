@@ -21,18 +21,18 @@ public:
 
     QTableWidget* table() const { return m_table; }
 
-signals:
-    void pasted(); ///< a printout came from the clipboard
-
 private:
     void paste();
     void removeCurrent();
+    int chosen() const;
+    void updateButtons();
     void refresh();
 
     Session* m_session;
     QTableWidget* m_table;
     QToolButton* m_remove;
     QLabel* m_note;
+    int m_pasted = 0; ///< so far
 };
 
 } // namespace flipscope

@@ -57,8 +57,9 @@ ReadingDialog::ReadingDialog(Session* session, About about, QWidget* parent)
 {
     setObjectName(QStringLiteral("readingDialog"));
     const SessionRun* run = m_session->run(m_about.run);
-    const QString path = run != nullptr ? QString::fromStdString(run->trace->path.string()) : m_about.path;
-    setWindowTitle(tr("How to read %1").arg(QFileInfo(path).fileName()));
+    if (run != nullptr)
+        m_about.path = QString::fromStdString(run->trace->path.string());
+    setWindowTitle(tr("How to read %1").arg(QFileInfo(m_about.path).fileName()));
     auto* form = new QFormLayout(this);
     auto* why = new QLabel(m_about.why.isEmpty() ? tr("What the file does not say itself. What it says is not asked.")
                                                  : m_about.why,
@@ -74,13 +75,13 @@ ReadingDialog::ReadingDialog(Session* session, About about, QWidget* parent)
                      QStringLiteral("1vp"), QStringLiteral("p1v")},
                     tr("A letter for each dimension: p probes, v vocabulary, 1 a single entry (--axes)"));
     m_axes->setEditable(true);
-    m_type = choice(form, tr("T&ype of elements"), "type",
+    m_type = choice(form, tr("Typ&e of elements"), "type",
                     {tr("As the file states"), QStringLiteral("bfloat16"), QStringLiteral("float16"),
                      QStringLiteral("float32"), QStringLiteral("float64")},
                     tr("Of two raw bytes: what they are (--dtype)"));
     m_vocabulary =
         line(form, tr("&Ids that count"), "vocabulary", tr("Columns behind them are padding and left out (--vocab)"));
-    m_tokens = file(form, tr("&Tokens of the history"), "tokens",
+    m_tokens = file(form, tr("Tokens of the &history"), "tokens",
                     tr("A .npy of integers, a JSON list, numbers in text, or another trace (--tokens)"));
     m_stride = line(form, tr("&Stride"), "stride", tr("Tokens from row to row (--stride)"));
     m_first =
@@ -99,7 +100,7 @@ ReadingDialog::ReadingDialog(Session* session, About about, QWidget* parent)
     m_values =
         choice(form, tr("Va&lues"), "values", {tr("Not said"), QStringLiteral("raw"), QStringLiteral("processed")},
                tr("What the rows are (--values)"));
-    m_temperature = line(form, tr("T&emperature"), "temperature", tr("What they were divided by (--temperature)"));
+    m_temperature = line(form, tr("Temperat&ure"), "temperature", tr("What they were divided by (--temperature)"));
     m_problem = new QLabel(this);
     m_problem->setObjectName(QStringLiteral("readingProblem"));
     m_problem->setWordWrap(true);
@@ -137,6 +138,7 @@ QLineEdit* ReadingDialog::file(QFormLayout* form, const QString& label, const ch
     auto* browse = new QToolButton(this);
     browse->setText(QStringLiteral("…"));
     browse->setAccessibleName(tr("Choose a file"));
+    browse->setToolTip(tr("Choose the file"));
     auto* row = new QHBoxLayout;
     row->addWidget(field, 1);
     row->addWidget(browse);

@@ -3,10 +3,12 @@
 #include "ui/window/theme.h"
 
 #include <QApplication>
+#include <QPainter>
 #include <QPalette>
+#include <QProxyStyle>
 #include <QSettings>
-#include <QStyle>
 #include <QStyleFactory>
+#include <QStyleOption>
 
 namespace flipscope {
 
@@ -53,6 +55,26 @@ QPalette contrastPalette()
                        QColor(0xd0d0d0), QColor(0xffd60a), QColor(Qt::black));
 }
 
+/// Fusion outlines boxes to check in a darker tone than the window's, which nobody sees on a dark one.
+class SeenBoxes : public QProxyStyle {
+public:
+    SeenBoxes() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
+
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                       const QWidget* widget) const override
+    {
+        QProxyStyle::drawPrimitive(element, option, painter, widget);
+        const bool box = element == PE_IndicatorCheckBox || element == PE_IndicatorItemViewItemCheck;
+        if (!box || option->palette.color(QPalette::Window).lightness() >= 128)
+            return;
+        painter->save();
+        painter->setPen(option->palette.color(QPalette::PlaceholderText));
+        painter->setBrush(Qt::NoBrush);
+        painter->drawRect(QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5));
+        painter->restore();
+    }
+};
+
 const QString names[] = {QStringLiteral("system"), QStringLiteral("light"), QStringLiteral("dark"),
                          QStringLiteral("contrast")};
 
@@ -77,8 +99,8 @@ void applyTheme(ThemeChoice choice)
     // The palette that the desktop gave, as it was before we set one.
     static const QPalette ofSystem = QApplication::palette();
     static const bool systemIsDark = ofSystem.color(QPalette::Window).lightness() < 128;
-    if (QApplication::style()->name() != QLatin1String("fusion"))
-        QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    if (dynamic_cast<const SeenBoxes*>(QApplication::style()) == nullptr)
+        QApplication::setStyle(new SeenBoxes);
     const bool dark = choice == ThemeChoice::Dark || (choice == ThemeChoice::System && systemIsDark);
     QApplication::setPalette(choice == ThemeChoice::HighContrast ? contrastPalette()
                              : dark                              ? darkPalette()
