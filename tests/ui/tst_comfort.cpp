@@ -8,22 +8,27 @@
 #include "core/report/report.h"
 #include "ui/window/command_palette.h"
 #include "ui/window/figures.h"
+#include "ui/window/locate_dialog.h"
 #include "ui/window/manual.h"
 #include "ui/window/page_stack.h"
 #include "ui/window/preferences.h"
+#include "ui/window/reading_dialog.h"
 
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>
 #include <QAccessible>
 #include <QBuffer>
+#include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDialogButtonBox>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenuBar>
 #include <QMessageBox>
 #include <QPageSize>
 #include <QPdfWriter>
@@ -34,8 +39,13 @@
 #include <QSettings>
 #include <QSpinBox>
 #include <QStandardPaths>
+#include <QStyle>
+#include <QStyleOptionButton>
 #include <QTabBar>
 #include <QTextBrowser>
+#include <QToolButton>
+
+#include <cmath>
 
 using namespace flipscope;
 using namespace flipscope::test;
@@ -74,6 +84,60 @@ class TestComfort : public WindowFixture {
                 found << QStringLiteral("%1 %2 in %3")
                              .arg(QLatin1String(widget->metaObject()->className()), widget->objectName(),
                                   widget->parentWidget() != nullptr ? widget->parentWidget()->objectName() : QString());
+        }
+        return found;
+    }
+
+    /// As it reads: no accelerator, no "…".
+    static QString plain(QString text) { return text.remove(QLatin1Char('&')).remove(QStringLiteral("…")).trimmed(); }
+    static bool explains(const QString& tip, const QString& text)
+    {
+        return tip.trimmed().size() >= 8 && plain(tip) != plain(text);
+    }
+    /// Controls that do not say what they do, or only say again what stands on them.
+    static QStringList unexplained(const QWidget* root)
+    {
+        QStringList found;
+        const auto missing = [&](const QObject* object, const QString& text) {
+            found << QStringLiteral("%1 %2 \"%3\"")
+                         .arg(QLatin1String(object->metaObject()->className()), object->objectName(), text);
+        };
+        for (QWidget* widget : root->findChildren<QWidget*>()) {
+            // Those of docks that lie on each other are the main window's own.
+            if (auto* tabs = qobject_cast<QTabBar*>(widget);
+                tabs != nullptr && qobject_cast<QMainWindow*>(tabs->parentWidget()) == nullptr)
+                for (int i = 0; i < tabs->count(); ++i)
+                    if (!explains(tabs->tabToolTip(i), tabs->tabText(i)))
+                        missing(tabs, tabs->tabText(i));
+            auto* button = qobject_cast<QAbstractButton*>(widget);
+            const QWidget* parent = widget->parentWidget();
+            const bool control = button != nullptr || qobject_cast<QComboBox*>(widget) != nullptr ||
+                                 qobject_cast<QAbstractSpinBox*>(widget) != nullptr ||
+                                 qobject_cast<QLineEdit*>(widget) != nullptr;
+            // Parts of a control, whose tip shows over them too; Qt's own; and the path, which says the whole name.
+            const bool inner = qobject_cast<const QComboBox*>(parent) != nullptr ||
+                               qobject_cast<const QAbstractSpinBox*>(parent) != nullptr ||
+                               qobject_cast<const QLineEdit*>(parent) != nullptr ||
+                               qobject_cast<const QTabBar*>(parent) != nullptr || parent->inherits("QTableView") ||
+                               widget->inherits("QDockWidgetTitleButton") ||
+                               widget->objectName().startsWith(QLatin1String("qt_")) ||
+                               parent->objectName() == QLatin1String("breadcrumbs");
+            const auto* box = qobject_cast<const QDialogButtonBox*>(parent);
+            const bool usual = box != nullptr && box->standardButton(button) != QDialogButtonBox::NoButton;
+            if (control && !inner && !usual &&
+                !explains(widget->toolTip(), button != nullptr ? button->text() : QString()))
+                missing(widget, button != nullptr ? button->text() : widget->accessibleName());
+        }
+        return found;
+    }
+    static QStringList unexplainedActions(const QList<QAction*>& actions)
+    {
+        QStringList found;
+        for (QAction* action : actions) {
+            if (action->menu() != nullptr)
+                found << unexplainedActions(action->menu()->actions());
+            else if (!action->objectName().isEmpty() && !explains(action->toolTip(), action->text()))
+                found << action->objectName();
         }
         return found;
     }
@@ -166,6 +230,18 @@ private slots:
         QCOMPARE(qgetenv("FLIPSCOPE_ENGINE"), QByteArray("reference"));
         qunsetenv("FLIPSCOPE_ENGINE");
         qunsetenv("CUDA_VISIBLE_DEVICES");
+        // Chosen in the dialog: all of them, or one, and the first is one too.
+        QSettings().remove("engine");
+        PreferencesDialog dialog(&session());
+        auto* gpu = dialog.findChild<QSpinBox*>("preferencesGpu");
+        QCOMPARE(gpu->text(), QStringLiteral("all GPUs"));
+        preferences::applyEngine();
+        QVERIFY(!qEnvironmentVariableIsSet("CUDA_VISIBLE_DEVICES"));
+        gpu->setValue(0);
+        QCOMPARE(gpu->text(), QStringLiteral("GPU 0"));
+        preferences::applyEngine();
+        QCOMPARE(qgetenv("CUDA_VISIBLE_DEVICES"), QByteArray("0"));
+        qunsetenv("CUDA_VISIBLE_DEVICES");
         QSettings().remove("engine");
     }
     void memory_cache_and_colours_are_chosen()
@@ -191,6 +267,13 @@ private slots:
         QVERIFY(dialog.findChild<QLabel*>("preferencesCache")->text().contains(folder));
         QCOMPARE(QString::fromStdString(TableCache::of_user()->folder().string()), folder);
         openUsual();
+        // What is no folder keeps nothing, and that is said.
+        QTest::mouseClick(dialog.findChild<QPushButton*>("preferencesCacheFolder"), Qt::LeftButton);
+        chooser = dialog.findChildren<QFileDialog*>("cacheFolderDialog").last();
+        emit chooser->fileSelected(m_files[0]);
+        chooser->close();
+        const QString said = dialog.findChild<QLabel*>("preferencesCache")->text();
+        QVERIFY2(said.contains(m_files[0] + " is no folder that can be written to"), qPrintable(said));
         QTest::mouseClick(dialog.findChild<QPushButton*>("preferencesCacheUsual"), Qt::LeftButton);
         QVERIFY(!dialog.findChild<QLabel*>("preferencesCache")->text().contains(folder));
         QVERIFY(!dialog.findChild<QPushButton*>("preferencesCacheUsual")->isEnabled());
@@ -202,6 +285,37 @@ private slots:
         memory->setValue(0);
         QCOMPARE(memory_limit(), 0);
         QSettings().remove("view");
+    }
+    void boxes_to_check_are_seen_in_every_theme()
+    {
+        const auto luminance = [](const QColor& color) {
+            const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+            return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+        };
+        for (const ThemeChoice theme : {ThemeChoice::Dark, ThemeChoice::HighContrast}) {
+            applyTheme(theme);
+            QCheckBox box("Broken only");
+            box.show();
+            QStyleOptionButton option;
+            option.initFrom(&box);
+            const QRect indicator = box.style()->subElementRect(QStyle::SE_CheckBoxIndicator, &option, &box);
+            const QImage image = box.grab().toImage();
+            const double edge = luminance(image.pixelColor(indicator.left(), indicator.center().y())),
+                         ground = luminance(QGuiApplication::palette().color(QPalette::Window));
+            // 3 : 1, as the guidelines for accessible pages ask of parts of controls
+            QVERIFY2((edge + 0.05) / (ground + 0.05) >= 3, qPrintable(QString::number(edge)));
+        }
+        applyTheme(ThemeChoice::Light);
+    }
+    void texts_of_the_preferences_fit()
+    {
+        PreferencesDialog dialog(&session());
+        dialog.show();
+        for (const QLabel* label : dialog.findChildren<QLabel*>()) {
+            QVERIFY2(!label->text().contains('&') || label->buddy() != nullptr, qPrintable(label->text()));
+            if (label->wordWrap())
+                QVERIFY2(label->height() >= label->heightForWidth(label->width()), qPrintable(label->text()));
+        }
     }
     void high_contrast_is_black_and_white()
     {
@@ -298,14 +412,48 @@ private slots:
                      words);
         about->close();
     }
+    void every_control_says_what_it_does()
+    {
+        QCOMPARE(unexplained(m_window.get()).join("; "), QString()); // the start page
+        openUsual();
+        for (QDockWidget* dock : m_window->findChildren<QDockWidget*>())
+            dock->show();
+        for (const char* page : {"overviewPage", "comparePage", "toolCallsPage"}) {
+            m_window->pages()->showPage(page);
+            QCOMPARE(unexplained(m_window.get()).join("; "), QString());
+        }
+        QCOMPARE(unexplainedActions(m_window->menuBar()->actions()).join("; "), QString());
+        QVERIFY(unexplainedActions(runs()->actions()).isEmpty());
+        for (const char* name : {"partition", "metric", "colourScale", "lineMetric", "flipStops"}) {
+            const auto* box = child<QComboBox>(name);
+            for (int i = 0; i < box->count(); ++i)
+                QVERIFY2(explains(box->itemData(i, Qt::ToolTipRole).toString(), box->itemText(i)), name);
+        }
+        const auto before = m_window->findChildren<QDialog*>();
+        for (const char* name :
+             {"exportFigure", "preferences", "commandPalette", "manual", "manualPage", "about", "captureTrace"})
+            action(name)->trigger();
+        child<QToolButton>("limits")->click();
+        int dialogs = 0;
+        for (QDialog* dialog : m_window->findChildren<QDialog*>())
+            if (!before.contains(dialog)) {
+                QCOMPARE(unexplained(dialog).join("; "), QString());
+                ++dialogs;
+            }
+        QVERIFY(dialogs >= 8);
+        const ReadingDialog reading(&session(), {run("early")->id, {}, {}, {}});
+        QCOMPARE(unexplained(&reading).join("; "), QString());
+        const LocateDialog locate(m_window->sessionOpener());
+        QCOMPARE(unexplained(&locate).join("; "), QString());
+    }
     void every_widget_has_a_name()
     {
         openUsual();
         QCOMPARE(nameless(m_window.get()).join(QLatin1String(", ")), QString());
         m_window->pages()->showPage("comparePage");
         QCOMPARE(nameless(m_window.get()).join(QLatin1String(", ")), QString());
-        for (const char* name :
-             {"exportFigure", "preferences", "commandPalette", "manual", "manualPage", "saveSessionAs"}) {
+        for (const char* name : {"exportFigure", "preferences", "commandPalette", "manual", "manualPage",
+                                 "saveSessionAs", "captureTrace"}) {
             const auto before = m_window->findChildren<QDialog*>();
             action(name)->trigger();
             for (QDialog* dialog : m_window->findChildren<QDialog*>())

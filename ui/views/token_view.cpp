@@ -74,6 +74,7 @@ void TokenView::buildBar()
     m_barEdit = new QLineEdit;
     m_barEdit->setObjectName(QStringLiteral("barEdit"));
     m_barEdit->setAccessibleName(tr("Text to find in the history"));
+    m_barEdit->setToolTip(tr("Text as it stands in the history, or #1234 for the token with that id"));
     m_barEdit->setClearButtonEnabled(true);
     m_barEdit->installEventFilter(this);
     m_barLabel->setBuddy(m_barEdit);
@@ -93,7 +94,7 @@ void TokenView::buildBar()
     m_regex->setText(QStringLiteral(".*"));
     m_regex->setCheckable(true);
     m_regex->setAutoRaise(true);
-    m_regex->setToolTip(tr("Regular expression"));
+    m_regex->setToolTip(tr("Read what is typed as a regular expression: [0-9]+ finds numbers"));
     m_regex->setAccessibleName(tr("Find a regular expression"));
     m_regex->setFocusPolicy(Qt::TabFocus);
     connect(m_regex, &QToolButton::toggled, this, &TokenView::search);
@@ -142,11 +143,17 @@ void TokenView::buildFooter()
     m_stopsBox = new QComboBox;
     m_stopsBox->setObjectName(QStringLiteral("flipStops"));
     m_stopsBox->setAccessibleName(tr("What N and P stop at"));
-    m_stopsBox->setToolTip(tr("What N and P stop at"));
-    m_stopsBox->addItem(tr("flips"), static_cast<int>(FlipStops::All));
-    m_stopsBox->addItem(tr("flips, no ties or single steps"), static_cast<int>(FlipStops::Clear));
-    m_stopsBox->addItem(tr("flips above margin"), static_cast<int>(FlipStops::AboveMargin));
-    m_stopsBox->addItem(tr("flips in a tool call"), static_cast<int>(FlipStops::ToolCall));
+    m_stopsBox->setToolTip(tr("What N and P stop at: all flips, or only those that matter more"));
+    const auto stop = [this](const QString& text, FlipStops kind, const QString& tip) {
+        m_stopsBox->addItem(text, static_cast<int>(kind));
+        m_stopsBox->setItemData(m_stopsBox->count() - 1, tip, Qt::ToolTipRole);
+    };
+    stop(tr("flips"), FlipStops::All, tr("Every probe where the run's most likely token is not the baseline's"));
+    stop(tr("flips, no ties or single steps"), FlipStops::Clear,
+         tr("Without those where the baseline's best logits are equal, or one step of the stored format apart"));
+    stop(tr("flips above margin"), FlipStops::AboveMargin,
+         tr("Only where the baseline's best logit led by more than the margin that is set for the heatmap"));
+    stop(tr("flips in a tool call"), FlipStops::ToolCall, tr("Only within the tokens of a tool call"));
     m_largest = new QToolButton;
     m_largest->setObjectName(QStringLiteral("largestKl"));
     m_largest->setText(tr("Largest KL"));

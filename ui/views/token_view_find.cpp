@@ -19,6 +19,8 @@ void TokenView::showBar(Bar bar)
     const bool find = bar == Bar::Find;
     m_barLabel->setText(find ? tr("Find:") : tr("Go to token:"));
     m_barEdit->setAccessibleName(find ? tr("Text to find in the history") : tr("Position of the token to go to"));
+    m_barEdit->setToolTip(find ? tr("Text as it stands in the history, or #1234 for the token with that id")
+                               : tr("Position in the history, counted from 0; thousands may have commas"));
     m_barEdit->setPlaceholderText(
         find ? tr("text, or #id") : tr("0 to %1").arg(groupedText(std::max<qint64>(m_area->history().size() - 1, 0))));
     m_barEdit->setText(find ? m_searched : QString());

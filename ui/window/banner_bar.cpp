@@ -53,6 +53,7 @@ BannerBar::BannerBar(Session* session, QWidget* parent) : QFrame(parent), m_sess
     };
     m_action = new QToolButton(this);
     m_action->setObjectName(QStringLiteral("bannerAction"));
+    m_action->setToolTip(tr("Does what the message proposes"));
     m_previous = button(QStringLiteral("‹"), tr("Previous message"));
     m_next = button(QStringLiteral("›"), tr("Next message"));
     m_next->setObjectName(QStringLiteral("bannerNext"));

@@ -56,11 +56,16 @@ QWidget* ChartsPanel::makeWindowPage()
     m_lines->setObjectName(QStringLiteral("lineMetric"));
     m_lines->setAccessibleName(tr("Metric of the lines"));
     m_lines->addItem(tr("as in the heatmap"), QString());
-    for (const WindowMetric& metric : window_metrics())
+    m_lines->setItemData(0, tr("Follows the metric that is chosen above the heatmap"), Qt::ToolTipRole);
+    m_lines->setToolTip(tr("What the lines show: the metric of the heatmap, or another one under it"));
+    for (const WindowMetric& metric : window_metrics()) {
         m_lines->addItem(metricTitle(metric), QString::fromStdString(metric.name));
+        m_lines->setItemData(m_lines->count() - 1, QString::fromStdString(metric.description), Qt::ToolTipRole);
+    }
     m_log = new QCheckBox(tr("&Log axis"), page);
     m_log->setObjectName(QStringLiteral("logAxis"));
-    m_log->setToolTip(tr("Values of 0, which have no logarithm, stand on the bottom line, marked ≤ 0"));
+    m_log->setToolTip(tr("A logarithmic axis, so that small and large values are seen together. "
+                         "Values of 0, which have no logarithm, stand on the bottom line, marked ≤ 0"));
     auto* header = new QWidget(page);
     auto* row = new QHBoxLayout(header);
     row->setContentsMargins(8, 3, 8, 3);

@@ -40,6 +40,7 @@ CommandPalette::CommandPalette(QMainWindow* window) : QDialog(window)
     m_input = new QLineEdit(this);
     m_input->setPlaceholderText(tr("Type what you want to do"));
     m_input->setAccessibleName(tr("Filter of the commands"));
+    m_input->setToolTip(tr("Any words of a menu's entry, in any order; Enter does the chosen one"));
     m_input->setClearButtonEnabled(true);
     m_list = new QListWidget(this);
     m_list->setAccessibleName(tr("Commands"));

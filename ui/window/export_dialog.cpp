@@ -73,23 +73,32 @@ ExportDialog::ExportDialog(Session* session, QWidget* parent) : QDialog(parent),
         qobject_cast<QStandardItemModel*>(m_chart->model())->item(m_chart->count() - 1)->setEnabled(why.isEmpty());
         m_chart->setItemData(m_chart->count() - 1, why, Qt::ToolTipRole);
     }
+    m_chart->setToolTip(tr("What is drawn, as the window shows it now; the command line knows it as --chart"));
     m_format = new QComboBox(this);
     m_format->setObjectName(QStringLiteral("exportFormat"));
     m_format->addItem(tr("PNG picture"), QStringLiteral("png"));
     m_format->addItem(tr("SVG, text stays text"), QStringLiteral("svg"));
     m_format->addItem(tr("PDF, vector"), QStringLiteral("pdf"));
     m_format->addItem(tr("CSV, the numbers"), QStringLiteral("csv"));
+    m_format->setToolTip(
+        tr("PNG for slides and the web, SVG and PDF for paper at any size, CSV for the numbers alone"));
     m_path = new QLineEdit(QDir(startFolder()).filePath(QStringLiteral("flipscope-heatmap.png")), this);
     m_path->setObjectName(QStringLiteral("exportPath"));
     m_path->setAccessibleName(tr("File to write"));
+    m_path->setToolTip(tr("File to write; its suffix chooses the format"));
     m_path->setMinimumWidth(320);
     auto* browse = new QPushButton(tr("&Browse …"), this);
+    browse->setToolTip(tr("Choose folder and name of the file to write"));
     m_width = spin(200, 10000, 1200, tr(" px"), QStringLiteral("exportWidth"), this);
     m_height = spin(150, 10000, 700, tr(" px"), QStringLiteral("exportHeight"), this);
     m_dpi = spin(48, 1200, 192, tr(" dpi"), QStringLiteral("exportDpi"), this);
     m_width->setAccessibleName(tr("Width in pixels at 96 to the inch"));
     m_height->setAccessibleName(tr("Height in pixels at 96 to the inch"));
+    m_width->setToolTip(tr("Width of the figure; 96 pixels are an inch on paper"));
+    m_height->setToolTip(tr("Height of the figure, caption included; 96 pixels are an inch on paper"));
+    m_dpi->setToolTip(tr("Of a PNG: more dots for the same size on paper"));
     m_theme = new QComboBox(this);
+    m_theme->setToolTip(tr("Colours of paper and letters; the colours of the values are the same in both"));
     m_theme->setObjectName(QStringLiteral("exportTheme"));
     m_theme->addItem(tr("Light, for paper"), static_cast<int>(ChartStyle::Theme::Light));
     m_theme->addItem(tr("Dark"), static_cast<int>(ChartStyle::Theme::Dark));

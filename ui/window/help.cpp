@@ -143,7 +143,10 @@ void showAbout(QWidget* parent, const Session& session)
            "(licences beside them). Uses Qt and Qt Charts (GPL 3), HDF5, fmt, nlohmann-json, CLI11, Highway, xxHash, "
            "tl::expected, zlib."));
     box->setDetailedText(diagnostics);
+    for (QAbstractButton* details : box->buttons())
+        details->setToolTip(tr("Versions, engine and cache folder, for a report"));
     auto* copy = box->addButton(tr("Copy &diagnostics"), QMessageBox::ActionRole);
+    copy->setToolTip(tr("Puts versions, engine and cache folder on the clipboard, for a report"));
     QObject::connect(copy, &QAbstractButton::clicked, box,
                      [diagnostics] { QApplication::clipboard()->setText(diagnostics); });
     box->addButton(QMessageBox::Close);

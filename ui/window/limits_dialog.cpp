@@ -23,8 +23,11 @@ LimitsDialog::LimitsDialog(Session* session, QWidget* parent)
     setWindowTitle(tr("Ends of the colour scale"));
     const QString unit = m_share ? QStringLiteral("%") : QString::fromStdString(session->metric().unit);
     m_automatic = new QCheckBox(tr("&From the cells on the screen"), this);
+    m_automatic->setToolTip(tr("The lowest and the highest value on the screen are the ends, and move with it"));
     m_low = new QLineEdit(this);
+    m_low->setToolTip(tr("This value and all below it have the first colour of the scale"));
     m_high = new QLineEdit(this);
+    m_high->setToolTip(tr("This value and all above it have the last colour of the scale"));
     m_problem = new QLabel(this);
     m_problem->setWordWrap(true);
     QPalette red = m_problem->palette();

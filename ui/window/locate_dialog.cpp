@@ -29,9 +29,11 @@ LocateDialog::LocateDialog(SessionOpener* opener, QWidget* parent) : QDialog(par
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     auto* look = buttons->addButton(tr("&Look in a folder …"), QDialogButtonBox::ActionRole);
     look->setObjectName(QStringLiteral("lookInFolder"));
+    look->setToolTip(tr("Choose a folder to look in; files are known by their names"));
     look->setDefault(true);
     m_without = buttons->addButton(tr("Open &without them"), QDialogButtonBox::AcceptRole);
     m_without->setObjectName(QStringLiteral("openWithout"));
+    m_without->setToolTip(tr("Open what was found, and leave these out of the session"));
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(m_words);
     layout->addWidget(m_list, 1);

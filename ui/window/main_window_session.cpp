@@ -47,24 +47,29 @@ bool isSessionFile(const QString& path)
 
 void MainWindow::makeSessionMenu(QMenu* file)
 {
-    const auto add = [&](const QString& text, const QString& name, const QKeySequence& shortcut, auto slot) {
+    const auto add = [&](const QString& text, const QString& name, const QKeySequence& shortcut, const QString& help,
+                         auto slot) {
         QAction* action = file->addAction(text);
         action->setObjectName(name);
+        action->setToolTip(help);
         action->setShortcut(shortcut);
         connect(action, &QAction::triggered, this, slot);
         return action;
     };
-    add(tr("&New window"), QStringLiteral("newWindow"), QKeySequence::New, [this] { newWindow(); });
-    m_saveSession = add(tr("&Save session"), QStringLiteral("saveSession"), QKeySequence::Save, [this] {
-        if (m_sessionPath.isEmpty())
-            saveSessionAs();
-        else
-            saveSessionTo(m_sessionPath);
-    });
+    add(tr("&New window"), QStringLiteral("newWindow"), QKeySequence::New, tr("Another window, with traces of its own"),
+        [this] { newWindow(); });
+    m_saveSession = add(tr("&Save session"), QStringLiteral("saveSession"), QKeySequence::Save,
+                        tr("Which traces are open, how they are shown, what is selected, and all notes"), [this] {
+                            if (m_sessionPath.isEmpty())
+                                saveSessionAs();
+                            else
+                                saveSessionTo(m_sessionPath);
+                        });
     m_saveSessionAs = add(tr("Save session &as …"), QStringLiteral("saveSessionAs"), Qt::CTRL | Qt::SHIFT | Qt::Key_S,
-                          [this] { saveSessionAs(); });
+                          tr("The same under another name"), [this] { saveSessionAs(); });
     QAction* restore = file->addAction(tr("Restore at s&tart"));
     restore->setObjectName(QStringLiteral("restoreAtStart"));
+    restore->setToolTip(tr("The next start opens what is open when the program ends"));
     restore->setCheckable(true);
     restore->setChecked(QSettings().value(restoreKey, false).toBool());
     connect(restore, &QAction::toggled, this, [](bool on) { QSettings().setValue(restoreKey, on); });

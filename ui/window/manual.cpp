@@ -72,6 +72,8 @@ bool showManualPage(QWidget* parent, const QString& page)
         auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
         auto* index = buttons->addButton(tr("&Contents"), QDialogButtonBox::ActionRole);
         auto* back = buttons->addButton(tr("&Back"), QDialogButtonBox::ActionRole);
+        index->setToolTip(tr("All pages of the manual"));
+        back->setToolTip(tr("The page that was read before"));
         back->setEnabled(false);
         QObject::connect(text, &QTextBrowser::backwardAvailable, back, &QPushButton::setEnabled);
         QObject::connect(back, &QPushButton::clicked, text, &QTextBrowser::backward);

@@ -30,8 +30,10 @@ PageStack::PageStack(const QVector<PageKind>& kinds, Session* session, QWidget* 
             action->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)));
         connect(action, &QAction::triggered, this, [this, name = kind.name] { showPage(name); });
         m_actions.append(action);
+        action->setToolTip(kind.help);
+        const QString keys = action->shortcut().toString(QKeySequence::NativeText);
         const int tab = m_tabs->addTab(kind.icon, kind.title);
-        m_tabs->setTabToolTip(tab, action->shortcut().toString(QKeySequence::NativeText));
+        m_tabs->setTabToolTip(tab, keys.isEmpty() ? kind.help : QStringLiteral("%1 (%2)").arg(kind.help, keys));
     }
     m_tabs->setVisible(m_kinds.size() > 1);
     auto* layout = new QVBoxLayout(this);

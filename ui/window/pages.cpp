@@ -63,7 +63,10 @@ PageKind overviewPage()
                         p.drawRect(cell);
                     }
             }),
-            [](Session* session, QWidget* parent) { return new HeatmapPanel(session, parent); }};
+            [](Session* session, QWidget* parent) { return new HeatmapPanel(session, parent); },
+            QCoreApplication::translate(
+                "flipscope::Pages",
+                "All runs over the whole history: the heatmap, and charts of windows and of single probes under it")};
 }
 
 QVector<PageKind> pageKinds()

@@ -165,20 +165,29 @@ QAction* RunsPanel::addAction(const QString& text, const QKeySequence& shortcut,
 void RunsPanel::makeActions()
 {
     m_baseline = addAction(tr("Set as &baseline"), Qt::CTRL | Qt::Key_B, &RunsPanel::baselineFromCurrent);
+    m_baseline->setToolTip(tr("All other runs are measured from this one"));
     m_floor = addAction(tr("Name as noise &floor"), Qt::CTRL | Qt::SHIFT | Qt::Key_F, &RunsPanel::floorFromCurrent);
     m_floor->setObjectName(QStringLiteral("floor"));
     m_floor->setToolTip(
         tr("A repeat of the baseline, or the same model on a second engine: no run can be told from the "
            "baseline below it. Charts show it, and a column says what is above it."));
     m_toggle = addAction(tr("&Hide"), Qt::CTRL | Qt::Key_H, &RunsPanel::toggleCurrent);
+    m_toggle->setToolTip(tr("Hidden runs have no row and no line, and are in no figure; they stay open"));
     m_rename = addAction(tr("&Rename"), {}, &RunsPanel::renameCurrent); // F2 is the view's own key
+    m_rename->setToolTip(tr("Another name, in this window and in figures; the file keeps its own"));
     m_recolour = addAction(tr("&Colour …"), {}, &RunsPanel::recolourCurrent);
+    m_recolour->setToolTip(tr("Another colour for the lines and points of this run"));
     m_up = addAction(tr("Move &up"), Qt::ALT | Qt::Key_Up, &RunsPanel::moveUp);
+    m_up->setToolTip(tr("One row up in the heatmap and in lists"));
     m_down = addAction(tr("Move &down"), Qt::ALT | Qt::Key_Down, &RunsPanel::moveDown);
+    m_down->setToolTip(tr("One row down in the heatmap and in lists"));
     m_copyPath = addAction(tr("Copy &path"), {}, &RunsPanel::copyPath);
+    m_copyPath->setToolTip(tr("Put the path of the trace file on the clipboard"));
     m_hints = addAction(tr("How to rea&d it …"), {}, &RunsPanel::hintsForCurrent);
+    m_hints->setToolTip(tr("Say what the file does not: axes, positions, ids, type, padding; it is read again"));
     m_hints->setObjectName(QStringLiteral("readingHints"));
     m_remove = addAction(tr("Re&move from the list"), QKeySequence::Delete, &RunsPanel::removeCurrent);
+    m_remove->setToolTip(tr("Close this trace; the file stays as it is"));
 }
 
 int RunsPanel::currentRun() const
@@ -221,6 +230,7 @@ void RunsPanel::showMenu(const QPoint& pos)
         return;
     updateActions();
     QMenu menu(this);
+    menu.setToolTipsVisible(true);
     menu.addActions({m_baseline, m_floor, m_toggle, m_rename, m_recolour});
     addCompareMenu(menu);
     menu.addSeparator();

@@ -53,6 +53,8 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent)
     folder->setObjectName(QStringLiteral("startFolder"));
     m_sample = new QPushButton(tr("Open &sample"), column);
     m_sample->setObjectName(QStringLiteral("startSample"));
+    open->setToolTip(tr("Choose trace files, or a saved session; the first trace becomes the baseline"));
+    folder->setToolTip(tr("Open every trace that lies in a folder"));
     for (QPushButton* button : {open, folder, m_sample}) {
         button->setMinimumHeight(34);
         buttons->addWidget(button);

@@ -30,14 +30,18 @@ namespace flipscope {
 
 PageKind toolCallsPage()
 {
-    return {QStringLiteral("toolCallsPage"), QCoreApplication::translate("flipscope::Pages", "Tool calls"),
-            lineIcon([](QPainter& p) {
-                p.drawPolyline(QPolygonF{{5, 2.5}, {2, 2.5}, {2, 13.5}, {5, 13.5}});
-                p.drawPolyline(QPolygonF{{11, 2.5}, {14, 2.5}, {14, 13.5}, {11, 13.5}});
-                p.drawLine(QPointF(5.5, 5.5), QPointF(10.5, 10.5));
-                p.drawLine(QPointF(10.5, 5.5), QPointF(5.5, 10.5));
-            }),
-            [](Session* session, QWidget* parent) { return new ToolCallsPage(session, parent); }};
+    return {
+        QStringLiteral("toolCallsPage"), QCoreApplication::translate("flipscope::Pages", "Tool calls"),
+        lineIcon([](QPainter& p) {
+            p.drawPolyline(QPolygonF{{5, 2.5}, {2, 2.5}, {2, 13.5}, {5, 13.5}});
+            p.drawPolyline(QPolygonF{{11, 2.5}, {14, 2.5}, {14, 13.5}, {11, 13.5}});
+            p.drawLine(QPointF(5.5, 5.5), QPointF(10.5, 10.5));
+            p.drawLine(QPointF(10.5, 5.5), QPointF(5.5, 10.5));
+        }),
+        [](Session* session, QWidget* parent) { return new ToolCallsPage(session, parent); },
+        QCoreApplication::translate(
+            "flipscope::Pages",
+            "The baseline's tool calls and what became of each in every run: the same, another one, broken, or none")};
 }
 
 ToolCallsPage::ToolCallsPage(Session* session, QWidget* parent)

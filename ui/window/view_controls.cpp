@@ -40,12 +40,16 @@ ViewControls::ViewControls(Session* session, QWidget* parent) : QWidget(parent),
     m_by->addItem(tr("window"), static_cast<int>(Partition::Windows));
     m_by->addItem(tr("segment"), static_cast<int>(Partition::Segments));
     m_by->addItem(tr("turn"), static_cast<int>(Partition::Turns));
+    m_by->setToolTip(
+        tr("What one column of the heatmap is: a window of equally many tokens, a segment of the prompt, or "
+           "a turn of the conversation"));
     m_by->setItemData(0, tr("Equally many tokens in each column"), Qt::ToolTipRole);
 
     m_window = new QComboBox(this);
     m_window->setObjectName(QStringLiteral("windowSize"));
     m_window->setAccessibleName(tr("Window size in tokens"));
-    m_window->setToolTip(tr("Tokens of context in one column; type any size"));
+    m_window->setToolTip(
+        tr("Tokens of context in one column; type any size. Small windows show where, large ones how much"));
     m_window->setEditable(true);
     m_window->setInsertPolicy(QComboBox::NoInsert);
     m_window->setMinimumContentsLength(6);
@@ -79,12 +83,20 @@ ViewControls::ViewControls(Session* session, QWidget* parent) : QWidget(parent),
     m_scale->addItem(tr("linear"), static_cast<int>(ColourScale::Kind::Linear));
     m_scale->addItem(tr("logarithmic"), static_cast<int>(ColourScale::Kind::Log));
     m_scale->addItem(tr("by rank"), static_cast<int>(ColourScale::Kind::Percentile));
-    m_scale->setItemData(2, tr("Equal steps of colour for equal shares of the cells"), Qt::ToolTipRole);
+    m_scale->setToolTip(tr("How values become colours, the same way in all rows.\n"
+                           "Linear: twice the value is twice as far along the scale.\n"
+                           "Logarithmic: each tenfold is one step, so that small values differ too.\n"
+                           "By rank: as many cells in each step of colour, whatever their values."));
+    m_scale->setItemData(0, tr("Twice the value is twice as far along the scale"), Qt::ToolTipRole);
+    m_scale->setItemData(1, tr("Each tenfold is one step, so that small values differ too; 0 has the first colour"),
+                         Qt::ToolTipRole);
+    m_scale->setItemData(2, tr("As many cells in each step of colour, whatever their values (percentiles)"),
+                         Qt::ToolTipRole);
 
     m_limits = new QToolButton(this);
     m_limits->setObjectName(QStringLiteral("limits"));
     m_limits->setText(tr("Limits …"));
-    m_limits->setToolTip(tr("Set the ends of the colour scale"));
+    m_limits->setToolTip(tr("Set the values at both ends of the colour scale, so that pictures can be compared"));
     m_limits->setAutoRaise(true);
 
     // What belongs together stays together where the row breaks.
