@@ -354,6 +354,53 @@ private slots:
         QCOMPARE(contentOf(path("one.svg")), contentOf(path("two.svg")));
     }
 
+    static FigureSpec differences(bool zoomed)
+    {
+        FigureSpec s = spec(zoomed ? cut_to(difference_grid(), {30'000, 60'000}) : difference_grid());
+        s.scale.map = QStringLiteral("vik"); // symmetric about 0
+        s.scale.automatic = false;
+        s.scale.low = -0.3;
+        s.scale.high = 0.3;
+        s.size = {860, 560};
+        return s;
+    }
+    void a_zoomed_difference_has_the_numbers_of_its_windows()
+    {
+        // By hand, from the flips of 250 that agent_grid() states: windows 24k to 64k; the fourth has no probe.
+        const QVector<QPair<QString, QVector<double>>> rows{{"kv-int4 − w-nvfp4", {-2.4, -3.6, -4.4, -7.6}},
+                                                            {"w-nvfp4 − kv-int4", {2.4, 3.6, 4.4, 7.6}},
+                                                            {"fa2 − flashinfer", {0.8, -0.4, -1.2, 0.4}}};
+        const FigureSpec s = differences(true);
+        QVERIFY(written(s, path("zoomed.svg")) && written(s, path("zoomed.png")));
+        const QImage image = QImage(path("zoomed.png")).convertToFormat(QImage::Format_RGB32);
+        const auto texts = textsOf(path("zoomed.svg"));
+        for (const auto& [name, values] : rows) {
+            const auto label = std::ranges::find(texts, name, &Text::words);
+            QVERIFY2(label != texts.end(), qPrintable(name));
+            QStringList numbers, found;
+            for (const double value : values)
+                numbers << (value < 0 ? "−" : "") + QString::number(std::abs(value), 'f', 1) + "\u00a0%";
+            QVector<int> tints; // red less blue beside each number
+            for (const Text& text : texts)
+                if (std::abs(text.y - label->y) < 8 && text.words.endsWith(QStringLiteral("\u00a0%"))) {
+                    found << text.words;
+                    const QColor beside(image.pixel(qRound(text.x) - 8, qRound(text.y) - 4));
+                    tints << beside.red() - beside.blue();
+                }
+            QCOMPARE(found, numbers);
+            for (int i = 0; i < found.size(); ++i) // red above 0, blue below; near it both are next to white
+                QVERIFY2(std::abs(values[i]) < 2 || (tints[i] < 0) == (values[i] < 0), qPrintable(name + numbers[i]));
+            if (name != rows[2].first)
+                QVERIFY(std::abs(tints[0]) < std::abs(tints[1]) && std::abs(tints[1]) < std::abs(tints[2]) &&
+                        std::abs(tints[2]) < std::abs(tints[3]));
+        }
+        const auto shown = [&](const char* words) {
+            return std::ranges::find(texts, QString::fromUtf8(words), &Text::words) != texts.end();
+        };
+        QVERIFY(shown("24k") && shown("64k") && !shown("16k") && !shown("72k"));
+        QVERIFY(!shown("−8.0\u00a0%")); // of the last window, which is not in the range
+    }
+
     /// A few whole pictures, looked at by a person once. UPDATE_GOLDENS=1 accepts what is drawn now.
     void goldens_data()
     {
@@ -371,6 +418,8 @@ private slots:
         row("heatmap-gaps", Chart::Heatmap, "gaps");
         row("heatmap-zoomed", Chart::Heatmap, "zoomed");
         row("heatmap-difference", Chart::Heatmap, "difference");
+        row("heatmap-difference-zoomed", Chart::Heatmap, "difference-zoomed");
+        row("heatmap-difference-zoomed-2x", Chart::Heatmap, "difference-zoomed", false, 192);
         row("heatmap-segments", Chart::Heatmap, "segments");
         row("lines-light", Chart::Flips, "agent");
         row("position-light", Chart::Position, "probes");
@@ -386,20 +435,14 @@ private slots:
         QFETCH(bool, dark);
         QFETCH(int, dpi);
         const bool gaps = grid == "gaps";
-        FigureSpec s = spec(gaps                   ? gaps_grid()
-                            : grid == "zoomed"     ? cut_to(agent_grid(), {30'000, 60'000})
-                            : grid == "difference" ? difference_grid()
-                            : grid == "segments"   ? segments_grid()
-                                                   : agent_grid());
+        FigureSpec s = grid.startsWith("difference") ? differences(grid.endsWith("zoomed"))
+                                                     : spec(gaps               ? gaps_grid()
+                                                            : grid == "zoomed" ? cut_to(agent_grid(), {30'000, 60'000})
+                                                            : grid == "segments" ? segments_grid()
+                                                                                 : agent_grid());
         if (grid == "probes")
             s.probes = made_probes();
         s.dpi = dpi;
-        if (grid == "difference") { // symmetric about 0
-            s.scale.map = QStringLiteral("vik");
-            s.scale.automatic = false;
-            s.scale.low = -0.3;
-            s.scale.high = 0.3;
-        }
         s.chart = static_cast<FigureSpec::Chart>(chart);
         s.theme = dark ? ChartStyle::Theme::Dark : ChartStyle::Theme::Light;
         s.scale.kind = gaps ? ColourScale::Kind::Log : ColourScale::Kind::Linear;
