@@ -3,6 +3,7 @@
 // One program: sub-commands never touch Qt's window system, everything else opens the window.
 #include "app/commands/commands.h"
 #include "app/commands/console.h"
+#include "core/base/memory_limit.h"
 
 #if FLIPSCOPE_UI
 #include "ui/window/run_window.h"
@@ -52,6 +53,8 @@ void hold_standard_streams()
 
 int run_program(int argc, char** argv)
 {
+    if (const auto good = check_memory_setting(); !good)
+        return ended(good.error());
     CLI::App app("Shows where two copies of a language model part ways: divergence of runs from a baseline along one "
                  "token history.\nWithout a sub-command the window is opened.",
                  "flipscope");

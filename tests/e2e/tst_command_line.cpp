@@ -226,6 +226,27 @@ private slots:
         QVERIFY(file.open(QIODevice::ReadOnly));
         QVERIFY(QJsonDocument::fromJson(file.readAll()).isObject());
     }
+    void a_memory_limit_that_is_no_number_is_2()
+    {
+        const auto with = [](const char* value) {
+            QProcess process;
+            auto environment = QProcessEnvironment::systemEnvironment();
+            environment.insert("FLIPSCOPE_MEMORY", value);
+            process.setProcessEnvironment(environment);
+            process.start(FLIPSCOPE_BIN "/flipscope", {"info", samples + "flash_attn.h5"});
+            if (!process.waitForFinished(60'000) || process.exitStatus() != QProcess::NormalExit)
+                return Answer();
+            return Answer{process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+        };
+        for (const char* value : {"", "0", "64", "99999999999"})
+            QCOMPARE(with(value).code, 0);
+        for (const char* value : {"4G", "1e3", "-1", " 64", "lots", "99999999999999999999", "64\n"}) {
+            const Answer answer = with(value);
+            QCOMPARE(answer.code, 2);
+            QVERIFY(answer.err.contains("FLIPSCOPE_MEMORY is ") && answer.out.isEmpty());
+            QCOMPARE(answer.err.count('\n'), 1);
+        }
+    }
     void a_file_that_crashes_hdf5_is_1()
     {
         const QString file = QStringLiteral(FLIPSCOPE_TEST_DATA "/traces/crashing.h5");
