@@ -6,6 +6,7 @@
 #include "core/trace/writer.h"
 #include "trace_files.h"
 
+#include <QProcess>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -48,6 +49,7 @@ private slots:
     void a_crash_is_one_sentence();
     void sound_files_pass();
     void odd_names();
+    void packed_files_are_tried_too();
     void what_never_ends_is_ended();
     void cancelled();
     void ended_from_outside_is_no_damage();
@@ -111,6 +113,20 @@ void TestTrial::odd_names()
         }
     }
     std::filesystem::current_path(before);
+}
+
+void TestTrial::packed_files_are_tried_too()
+{
+    for (const char* name : {"f16.h5", "crashing.h5"}) {
+        std::filesystem::copy_file(data(name), path(name));
+        QCOMPARE(QProcess::execute("gzip", {QString::fromStdString(path(name).string())}), 0);
+    }
+    const auto sound = open_trace(path("f16.h5.gz"));
+    QVERIFY(sound && finding(**sound, "no-trial") == nullptr);
+    QVERIFY(rows_are(*(*sound)->probes.rows, "float16"));
+    const auto crashes = open_trace(path("crashing.h5.gz"));
+    if (hdf5_version() == "1.10.8")
+        QVERIFY(!crashes && contains(crashes.error().message, "crashing.h5.gz is damaged inside"));
 }
 
 void TestTrial::what_never_ends_is_ended()
