@@ -47,39 +47,48 @@ Real log_sum_exp(const Row& logits)
     return largest + std::log(sum);
 }
 
-std::vector<Real> log_softmax(const Row& logits, Real lse)
+/// Probabilities of all ids, and their logarithms.
+struct Distribution {
+    std::vector<Real> ln, p;
+
+    explicit Distribution(std::vector<Real> logarithms) : ln(std::move(logarithms)), p(ln.size())
+    {
+        std::transform(ln.begin(), ln.end(), p.begin(), [](Real l) { return std::exp(l); });
+    }
+};
+
+Distribution softmax(const Row& logits, Real lse)
 {
-    std::vector<Real> result(logits.size());
-    std::transform(logits.begin(), logits.end(), result.begin(),
-                   [lse](double l) { return static_cast<Real>(l) - lse; });
-    return result;
+    std::vector<Real> ln(logits.size());
+    std::transform(logits.begin(), logits.end(), ln.begin(), [lse](double l) { return static_cast<Real>(l) - lse; });
+    return Distribution(std::move(ln));
 }
 
 /// KL(A||B) = sum a (ln a - ln b). Written as sum a (expm1(x) - x) with x = ln b - ln a: equal, since sum b - sum a =
 /// 0; every term is >= 0, and nothing cancels when the two are close (form B of the manual).
-Real divergence(const std::vector<Real>& ln_a, const std::vector<Real>& ln_b)
+Real divergence(const Distribution& a, const Distribution& b)
 {
     Real sum = 0, mass_b_alone = 0;
-    for (std::size_t i = 0; i < ln_a.size(); ++i) {
-        if (std::isinf(ln_a[i])) { // a = 0: the term is b
-            mass_b_alone += std::exp(ln_b[i]);
+    for (std::size_t i = 0; i < a.ln.size(); ++i) {
+        if (std::isinf(a.ln[i])) { // a = 0: the term is b
+            mass_b_alone += b.p[i];
             continue;
         }
-        const Real x = ln_b[i] - ln_a[i];
+        const Real x = b.ln[i] - a.ln[i];
         if (std::isinf(x)) // a > 0 where b = 0
             return std::numeric_limits<Real>::infinity();
         // For x above 1 and a tiny a, a * expm1(x) would be 0 * inf: take b - a instead.
-        sum += x > 1 ? std::exp(ln_b[i]) - std::exp(ln_a[i]) * (1 + x) : std::exp(ln_a[i]) * (std::expm1(x) - x);
+        sum += x > 1 ? b.p[i] - a.p[i] * (1 + x) : a.p[i] * (std::expm1(x) - x);
     }
     return sum + mass_b_alone;
 }
 
-Real entropy(const std::vector<Real>& ln_p)
+Real entropy(const Distribution& a)
 {
     Real sum = 0;
-    for (const Real l : ln_p)
-        if (const Real p = std::exp(l); p > 0)
-            sum -= p * l;
+    for (std::size_t i = 0; i < a.ln.size(); ++i)
+        if (a.p[i] > 0)
+            sum -= a.p[i] * a.ln[i];
     return sum;
 }
 
@@ -105,19 +114,19 @@ double overlap(const std::vector<std::int32_t>& a, const std::vector<std::int32_
     return static_cast<double>(common) / static_cast<double>(k);
 }
 
-void jensen_shannon_and_variation(const std::vector<Real>& ln_p, const std::vector<Real>& ln_q, ProbeMetrics& m)
+void jensen_shannon_and_variation(const Distribution& p, const Distribution& q, ProbeMetrics& m)
 {
-    std::vector<Real> ln_m(ln_p.size());
+    std::vector<Real> ln_middle(p.ln.size());
     Real variation = 0;
-    for (std::size_t i = 0; i < ln_p.size(); ++i) {
-        const Real p = std::exp(ln_p[i]), q = std::exp(ln_q[i]);
-        variation += std::fabs(p - q);
+    for (std::size_t i = 0; i < p.ln.size(); ++i) {
+        variation += std::fabs(p.p[i] - q.p[i]);
         // ln((p + q) / 2) from the larger of the two, so that it cannot underflow before they do.
-        const Real high = std::max(ln_p[i], ln_q[i]), low = std::min(ln_p[i], ln_q[i]);
-        ln_m[i] = std::isinf(high) ? high : high + std::log1p(std::expm1(low - high) / 2);
+        const Real high = std::max(p.ln[i], q.ln[i]), low = std::min(p.ln[i], q.ln[i]);
+        ln_middle[i] = std::isinf(high) ? high : high + std::log1p(std::expm1(low - high) / 2);
     }
+    const Distribution middle(std::move(ln_middle));
     m.tv = static_cast<double>(variation / 2);
-    m.js = static_cast<double>((divergence(ln_p, ln_m) + divergence(ln_q, ln_m)) / 2);
+    m.js = static_cast<double>((divergence(p, middle) + divergence(q, middle)) / 2);
 }
 
 double largest_difference(const Row& l, const Row& k)
@@ -139,13 +148,13 @@ ProbeMetrics compute_pair(const Row& l, const Row& k, std::int64_t differing, st
     }
     m.valid = 1;
     const Real lse_p = log_sum_exp(l), lse_q = log_sum_exp(k);
-    const auto ln_p = log_softmax(l, lse_p), ln_q = log_softmax(k, lse_q);
+    const Distribution p = softmax(l, lse_p), q = softmax(k, lse_q);
     m.lse_p = static_cast<double>(lse_p);
     m.lse_q = static_cast<double>(lse_q);
     if (m.differing != 0) { // identical rows are exactly 0 by definition
-        m.kl_pq = static_cast<double>(divergence(ln_p, ln_q));
-        m.kl_qp = static_cast<double>(divergence(ln_q, ln_p));
-        jensen_shannon_and_variation(ln_p, ln_q, m);
+        m.kl_pq = static_cast<double>(divergence(p, q));
+        m.kl_qp = static_cast<double>(divergence(q, p));
+        jensen_shannon_and_variation(p, q, m);
     }
     const auto top_p = top(l, 11), top_q = top(k, 11);
     m.argmax_p = top_p[0];
@@ -161,15 +170,15 @@ ProbeMetrics compute_pair(const Row& l, const Row& k, std::int64_t differing, st
         m.rank += k[i] > k[m.argmax_p] || (k[i] == k[m.argmax_p] && i < m.argmax_p);
     m.top5_overlap = overlap(top_p, top_q, 5);
     m.top10_overlap = overlap(top_p, top_q, 10);
-    m.p_top = static_cast<double>(std::exp(ln_p[m.argmax_p]));
-    m.q_top = static_cast<double>(std::exp(ln_q[m.argmax_p]));
-    m.entropy_p = static_cast<double>(entropy(ln_p));
-    m.entropy_q = static_cast<double>(entropy(ln_q));
+    m.p_top = static_cast<double>(p.p[m.argmax_p]);
+    m.q_top = static_cast<double>(q.p[m.argmax_p]);
+    m.entropy_p = static_cast<double>(entropy(p));
+    m.entropy_q = static_cast<double>(entropy(q));
     m.nll_p = m.nll_q = m.dp = std::numeric_limits<double>::quiet_NaN();
     if (next >= 0 && next < static_cast<std::int32_t>(l.size())) {
-        m.nll_p = static_cast<double>(-ln_p[next]);
-        m.nll_q = static_cast<double>(-ln_q[next]);
-        m.dp = static_cast<double>(std::exp(ln_q[next]) - std::exp(ln_p[next]));
+        m.nll_p = static_cast<double>(-p.ln[next]);
+        m.nll_q = static_cast<double>(-q.ln[next]);
+        m.dp = static_cast<double>(q.p[next] - p.p[next]);
     }
     m.max_abs_dlogit = largest_difference(l, k);
     return m;
