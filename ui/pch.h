@@ -7,10 +7,14 @@
 #include <QtCore>
 #include <QtGui>
 #include <QtWidgets>
+#include <fmt/format.h>
+#include <tl/expected.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>

@@ -251,7 +251,7 @@ private:
             good = run() > 0 && good;
         }
         if (!good || i != digits.size())
-            return fmt::format("{} is no number", number.size() > 40 ? number.substr(0, 40) + "..." : number);
+            return fmt::format("{}{} is no number", number.substr(0, 40), number.size() > 40 ? "..." : "");
         if (std::isinf(std::strtod(digits.c_str(), nullptr)))
             return "a number is too large";
         number = digits[0] == '+' ? digits.substr(1) : digits;
@@ -377,7 +377,7 @@ std::string member_path(const std::string& path, std::string_view key)
             escaped += '\\';
         escaped += c;
     }
-    return path + "['" + escaped + "']";
+    return fmt::format("{}['{}']", path, escaped);
 }
 
 void collect_leaves(const ValueNode& node, const std::string& path, std::vector<Argument>& arguments,
