@@ -49,7 +49,7 @@ void Session::compareSelected()
     // Those behind it come first, then those before it.
     std::vector<const SessionRun*> others = visibleRuns();
     if (const auto at = std::ranges::find(others, selected); at != others.end()) {
-        std::ranges::rotate(others, at + 1);
+        std::rotate(others.begin(), at + 1, others.end());
         others.pop_back();
     }
     std::ranges::stable_partition(others, [](const SessionRun* r) { return r->state != SessionRun::State::Failed; });

@@ -24,6 +24,7 @@
 #include <QMenuBar>
 #include <QSettings>
 #include <QStatusBar>
+#include <QTableView>
 
 namespace flipscope {
 

@@ -23,7 +23,7 @@ struct PageKind {
     QString title;
     QIcon icon;
     std::function<QWidget*(Session*, QWidget* parent)> make; ///< called when the page is first looked at
-    QString help;                                            ///< what it shows, in a sentence
+    QString help = {};                                       ///< what it shows, in a sentence: the tool tip of its tab
 };
 
 /// All pages, in the order of their tabs; the first is the overview.

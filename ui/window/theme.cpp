@@ -10,6 +10,8 @@
 #include <QStyleFactory>
 #include <QStyleOption>
 
+#include <memory>
+
 namespace flipscope {
 
 namespace {
@@ -100,7 +102,7 @@ void applyTheme(ThemeChoice choice)
     static const QPalette ofSystem = QApplication::palette();
     static const bool systemIsDark = ofSystem.color(QPalette::Window).lightness() < 128;
     if (dynamic_cast<const SeenBoxes*>(QApplication::style()) == nullptr)
-        QApplication::setStyle(new SeenBoxes);
+        QApplication::setStyle(std::make_unique<SeenBoxes>().release()); // the application owns it
     const bool dark = choice == ThemeChoice::Dark || (choice == ThemeChoice::System && systemIsDark);
     QApplication::setPalette(choice == ThemeChoice::HighContrast ? contrastPalette()
                              : dark                              ? darkPalette()
