@@ -6,6 +6,15 @@
 
 namespace flipscope {
 
+namespace {
+
+bool comparable(const SessionRun* run)
+{
+    return run->state != SessionRun::State::Failed;
+}
+
+} // namespace
+
 std::pair<const SessionRun*, const SessionRun*> Session::comparedRuns() const
 {
     const auto usable = [this](int id) {
@@ -16,7 +25,7 @@ std::pair<const SessionRun*, const SessionRun*> Session::comparedRuns() const
     const SessionRun* b = usable(m_comparedB);
     // Runs that could not be compared are the last choice.
     std::vector<const SessionRun*> runs = visibleRuns();
-    std::ranges::stable_partition(runs, [](const SessionRun* r) { return r->state != SessionRun::State::Failed; });
+    std::stable_partition(runs.begin(), runs.end(), comparable);
     const auto firstBut = [&](const SessionRun* other) -> const SessionRun* {
         const auto it = std::ranges::find_if(runs, [other](const SessionRun* r) { return r != other; });
         return it == runs.end() ? nullptr : *it;
@@ -52,7 +61,7 @@ void Session::compareSelected()
         std::rotate(others.begin(), at + 1, others.end());
         others.pop_back();
     }
-    std::ranges::stable_partition(others, [](const SessionRun* r) { return r->state != SessionRun::State::Failed; });
+    std::stable_partition(others.begin(), others.end(), comparable);
     if (!others.empty())
         setComparedRuns(selected->id, others.front()->id);
 }
