@@ -43,12 +43,13 @@ Result<Bytes> inflate_exactly(const Bytes& in, std::uint64_t size)
                 size);
 }
 
-/// Byte j of element i stands at j * n + i; what does not fill an element stands at the end as it was.
+/// Byte j of element i stands at j * n + i; what does not fill an element stands at the end as it was. A damaged size
+/// of elements may be anything: fewer than two elements are left alone, as HDF5 does.
 Bytes unshuffle(const Bytes& in, std::size_t element)
 {
-    if (element < 2)
+    const std::size_t n = element == 0 ? 0 : in.size() / element;
+    if (element < 2 || n < 2)
         return in;
-    const std::size_t n = in.size() / element;
     Bytes out(in.size());
     for (std::size_t j = 0; j < element; ++j)
         for (std::size_t i = 0; i < n; ++i)

@@ -334,26 +334,32 @@ void HeatmapItem::paintNumbers(QPainter& p) const
     if (first.width() < 18 || first.height() < metrics.height())
         return;
     // All cells speak the same way: with the unit where every number fits with it, without where they fit without.
+    struct Number {
+        int row, column;
+        QString bare, full;
+    };
+    QVector<Number> numbers;
     double bare = 0, full = 0;
-    for (const HeatmapRow& row : m_grid.rows) {
-        for (const HeatmapCell& c : row.cells) {
+    for (int row = 0; row < rows(); ++row) {
+        for (int column = 0; column < columns(); ++column) {
+            const HeatmapCell& c = cell(row, column);
             if (c.state != State::Value)
                 continue;
-            bare = std::max(bare, metrics.horizontalAdvance(chart_text::shortValue(m_grid.metric, c.value, false)));
-            full = std::max(full, metrics.horizontalAdvance(chart_text::shortValue(m_grid.metric, c.value, true)));
+            numbers.append({row, column, chart_text::shortValue(m_grid.metric, c.value, false),
+                            chart_text::shortValue(m_grid.metric, c.value, true)});
+            bare = std::max(bare, metrics.horizontalAdvance(numbers.last().bare));
+            full = std::max(full, metrics.horizontalAdvance(numbers.last().full));
         }
     }
     const double room = first.width() - 7;
     if (bare > room)
         return;
     const bool unit = m_grid.metric.share && full <= room;
-    for (int row = 0; row < rows(); ++row) {
-        for (int column = 0; column < columns(); ++column) {
-            const HeatmapCell& c = cell(row, column);
-            if (c.state == State::Value)
-                chart_paint::text(p, cellRect(row, column), chart_text::shortValue(m_grid.metric, c.value, unit), font,
-                                  textColorOn(colorOf(c)), Qt::AlignCenter);
-        }
+    p.setFont(font);
+    for (const Number& number : numbers) {
+        p.setPen(textColorOn(colorOf(cell(number.row, number.column))));
+        p.drawText(cellRect(number.row, number.column), Qt::AlignCenter | Qt::TextSingleLine | Qt::TextDontClip,
+                   unit ? number.full : number.bare);
     }
 }
 

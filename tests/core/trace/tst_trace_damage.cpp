@@ -3,6 +3,7 @@
 // Damaged files: cut at 200 places, and 2,000 with some bytes changed. Each is refused, or opened in part, in one
 // sentence; nothing crashes and no call takes longer than two seconds. A trial in a process of its own costs 10 ms:
 // only the cut files get one, the others are opened as the trial opens them.
+#include "core/trace/chunk_unpack.h"
 #include "core/trace/flipscope_reader.h"
 #include "trace_files.h"
 
@@ -165,6 +166,7 @@ private slots:
     void cut_at_200_places();
     void mutants_data();
     void mutants();
+    void shuffled_elements_of_any_size();
 
 private:
     /// Runs file(number) through try_file for numbers [begin, end) in a process of its own, so that a crash or a hang
@@ -254,6 +256,28 @@ void TraceDamage::mutants()
         return mutant;
     });
     QCOMPARE(opened_ + refused_, 100);
+}
+
+void TraceDamage::shuffled_elements_of_any_size()
+{
+    // The size of the elements stands in the file. HDF5 leaves a chunk of fewer than two elements as it is.
+    std::vector<std::byte> chunk;
+    for (int i = 0; i < 6; ++i)
+        chunk.push_back(static_cast<std::byte>(i));
+    Report report;
+    for (const unsigned size : {4u, 6u, 7u, 0xffffffffu}) {
+        const auto unpacked = timed(report, [&] {
+            return h5::unpack_chunk(chunk, {{H5Z_FILTER_SHUFFLE, "shuffle", size}}, 0, 2, 6);
+        });
+        QVERIFY(unpacked);
+        QCOMPARE(*unpacked, chunk);
+    }
+    QCOMPARE(std::string(report.complaint), std::string());
+    const auto halves = h5::unpack_chunk(chunk, {{H5Z_FILTER_SHUFFLE, "shuffle", 2}}, 0, 2, 6);
+    QVERIFY(halves);
+    const int wanted[] = {0, 3, 1, 4, 2, 5};
+    for (std::size_t i = 0; i < 6; ++i)
+        QCOMPARE(static_cast<int>((*halves)[i]), wanted[i]);
 }
 
 QTEST_GUILESS_MAIN(TraceDamage)
