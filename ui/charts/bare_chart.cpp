@@ -35,17 +35,19 @@ void BareChart::attach(QLineSeries* series)
 
 void BareChart::setLines(const QVector<ChartLine>& lines)
 {
-    for (QLineSeries* line : m_lines) {
-        removeSeries(line);
-        delete line;
+    while (m_lines.size() > lines.size()) {
+        removeSeries(m_lines.last());
+        delete m_lines.takeLast();
     }
-    m_lines.clear();
-    for (const ChartLine& line : lines) {
+    while (m_lines.size() < lines.size()) {
         auto* series = new QLineSeries;
-        series->setPen(line.pen);
         series->setPointsVisible(false);
         attach(series);
         m_lines << series;
+    }
+    for (int i = 0; i < lines.size(); ++i) {
+        m_lines[i]->clear();
+        m_lines[i]->setPen(lines[i].pen);
     }
     m_waiting = lines;
 }

@@ -336,8 +336,10 @@ void HeatmapItem::paintNumbers(QPainter& p) const
     // All cells speak the same way: with the unit where every number fits with it, without where they fit without.
     struct Number {
         int row, column;
-        QString bare, full;
+        QString text;
     };
+    const bool share = m_grid.metric.share;
+    const QString unit = share ? chart_text::shortValue(m_grid.metric, 0, true).mid(1) : QString(); // of "0 %"
     QVector<Number> numbers;
     double bare = 0, full = 0;
     for (int row = 0; row < rows(); ++row) {
@@ -345,21 +347,21 @@ void HeatmapItem::paintNumbers(QPainter& p) const
             const HeatmapCell& c = cell(row, column);
             if (c.state != State::Value)
                 continue;
-            numbers.append({row, column, chart_text::shortValue(m_grid.metric, c.value, false),
-                            chart_text::shortValue(m_grid.metric, c.value, true)});
-            bare = std::max(bare, metrics.horizontalAdvance(numbers.last().bare));
-            full = std::max(full, metrics.horizontalAdvance(numbers.last().full));
+            numbers.append({row, column, chart_text::shortValue(m_grid.metric, c.value, false)});
+            bare = std::max(bare, metrics.horizontalAdvance(numbers.last().text));
+            if (share)
+                full = std::max(full, metrics.horizontalAdvance(numbers.last().text + unit));
         }
     }
     const double room = first.width() - 7;
     if (bare > room)
         return;
-    const bool unit = m_grid.metric.share && full <= room;
+    const bool withUnit = share && full <= room;
     p.setFont(font);
     for (const Number& number : numbers) {
         p.setPen(textColorOn(colorOf(cell(number.row, number.column))));
         p.drawText(cellRect(number.row, number.column), Qt::AlignCenter | Qt::TextSingleLine | Qt::TextDontClip,
-                   unit ? number.full : number.bare);
+                   withUnit ? number.text + unit : number.text);
     }
 }
 
