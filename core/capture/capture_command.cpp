@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/capture/capture_command.h"
 
+#include "core/base/own_folder.h"
+
 #include <cstdlib>
 #include <string_view>
 
@@ -77,10 +79,9 @@ std::string capture_interpreter(const std::string& chosen)
 Result<std::filesystem::path> capture_package_folder()
 {
     std::error_code error;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
     std::vector<std::filesystem::path> folders;
-    if (!error)
-        folders.push_back((program.parent_path() / "../share/flipscope/capture").lexically_normal());
+    if (const auto own = own_folder(); !own.empty())
+        folders.push_back((own / "../share/flipscope/capture").lexically_normal());
     folders.emplace_back(FLIPSCOPE_CAPTURE_DIR);
     for (const auto& folder : folders)
         if (std::filesystem::is_regular_file(folder / "flipscope_capture" / "__main__.py", error))

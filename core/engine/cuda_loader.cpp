@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/own_folder.h"
 #include "core/engine/engine.h"
 #include "core/engine/plugin_abi.h"
 
@@ -35,11 +36,9 @@ std::vector<std::filesystem::path> places()
 {
     if (const char* named = std::getenv("FLIPSCOPE_CUDA_MODULE"))
         return {named};
-    std::error_code error;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-    if (error)
+    const auto folder = own_folder();
+    if (folder.empty())
         return {};
-    const auto folder = program.parent_path();
     return {folder / module_name, folder.parent_path() / "lib" / "flipscope" / module_name};
 }
 

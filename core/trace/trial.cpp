@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/trace/trial.h"
 
+#include "core/base/own_folder.h"
 #include "core/trace/hdf5_file.h"
 #include "core/trace/open.h"
 
@@ -29,11 +30,9 @@ std::vector<std::filesystem::path> places(const TrialSetup& setup)
 {
     if (!setup.program.empty())
         return {setup.program};
-    std::error_code error;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-    if (error)
+    const auto folder = own_folder();
+    if (folder.empty())
         return {};
-    const auto folder = program.parent_path();
     return {folder / program_name, folder.parent_path() / "libexec" / "flipscope" / program_name};
 }
 

@@ -94,14 +94,20 @@ bool firstSteps(const QDir& folder)
     return QFile::rename(file, sixth) && ok;
 }
 
+/// With the sample open and computed.
+bool showSample(MainWindow& window)
+{
+    window.resize(1440, 900);
+    window.show();
+    window.openFiles(sampleFiles());
+    return test::idle(*window.session(), 60'000);
+}
+
 /// The pages of the centre, each with what its own manual page tells.
 bool pages(const QDir& folder)
 {
     MainWindow window;
-    window.resize(1440, 900);
-    window.show();
-    window.openFiles(sampleFiles());
-    if (!test::idle(*window.session(), 60'000))
+    if (!showSample(window))
         return false;
     Session& session = *window.session();
     const SessionRun *a = named(session, "kv_q4_0"), *b = named(session, "w_q2_k");
@@ -220,10 +226,7 @@ bool captures(const QDir& folder)
 bool others(const QDir& folder)
 {
     MainWindow window;
-    window.resize(1440, 900);
-    window.show();
-    window.openFiles(sampleFiles());
-    if (!test::idle(*window.session(), 60'000))
+    if (!showSample(window))
         return false;
     Session& session = *window.session();
     bool ok = true;
