@@ -116,6 +116,8 @@ private slots:
         openPlanted();
         m_window->pages()->showPage(QStringLiteral("toolCallsPage"));
         QTableView* table = page()->table();
+        QAbstractItemModelTester tester(page()->branches()->tokens()->model(),
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
         // Looking at the page moves nothing: the selection is the user's.
         QVERIFY(!table->currentIndex().isValid());
         QCOMPARE(session().path().place(), Place());
