@@ -94,17 +94,10 @@ void add_convert(CLI::App& app, int& exit_code)
         ->required()
         ->check(not_empty())
         ->type_name("");
-    command->add_option("-o,--out", options->out, "The trace to write")
-        ->required()
-        ->check(not_empty())
-        ->type_name("FILE");
+    add_trace_output(*command, options->out, options->how.compression);
     command->add_option("--type", options->type, "Round the logits to 16 bits; what that does to them is printed")
         ->check(CLI::IsMember({"f16", "bf16"}))
         ->type_name("f16|bf16");
-    command->add_option("--compress", options->how.compression, "gzip level of the rows; 0 = none")
-        ->transform(whole_number(0, 9))
-        ->capture_default_str()
-        ->type_name("0..9");
     command
         ->add_option("--positions", options->positions, "Keep only the probes at positions from A up to, not with, B")
         ->check(CLI::Validator(

@@ -77,14 +77,7 @@ void add_import(CLI::App& app, int& exit_code)
         ->required()
         ->check(not_empty())
         ->type_name("");
-    command->add_option("-o,--out", options->out, "The trace to write")
-        ->required()
-        ->check(not_empty())
-        ->type_name("FILE");
-    command->add_option("--compress", options->compression, "gzip level of the rows; 0 = none")
-        ->transform(whole_number(0, 9))
-        ->capture_default_str()
-        ->type_name("0..9");
+    add_trace_output(*command, options->out, options->compression);
     command->add_option("--name", options->hints->run_name, "Name of the run")->check(not_empty())->type_name("NAME");
     command
         ->add_option("--set", options->settings,

@@ -31,4 +31,13 @@ CLI::Validator not_empty()
     return {[](const std::string& text) { return std::string(text.empty() ? "the text given is empty" : ""); }, ""};
 }
 
+void add_trace_output(CLI::App& command, std::string& out, int& compression)
+{
+    command.add_option("-o,--out", out, "The trace to write")->required()->check(not_empty())->type_name("FILE");
+    command.add_option("--compress", compression, "gzip level of the rows; 0 = none")
+        ->transform(whole_number(0, 9))
+        ->capture_default_str()
+        ->type_name("0..9");
+}
+
 } // namespace flipscope

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <string>
 
 namespace flipscope {
 
@@ -13,5 +14,8 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most);
 
 /// Refuses "", which is a variable that a script forgot to set.
 CLI::Validator not_empty();
+
+/// Adds -o and --compress, for a command that writes a trace.
+void add_trace_output(CLI::App& command, std::string& out, int& compression);
 
 } // namespace flipscope

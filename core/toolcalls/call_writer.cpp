@@ -32,6 +32,14 @@ bool same_arguments(const std::vector<Argument>& a, const std::vector<Argument>&
 
 } // namespace
 
+void CallDraft::wrong(CallStatus fault, std::string what)
+{
+    if (status != CallStatus::Good)
+        return;
+    status = fault;
+    note = std::move(what);
+}
+
 void CallDraft::set_name(std::string_view text, ByteRange range)
 {
     name = text;
@@ -107,6 +115,12 @@ bool CallWriter::line_start(std::size_t place) const
         --place;
     const auto before = text_.substr(begin(), place - begin());
     return place == begin() || place == last_end_ || before.back() == '\n' || before.ends_with("</think>");
+}
+
+void CallWriter::add(CallDraft draft)
+{
+    const CallStatus status = draft.status;
+    add(std::move(draft), status);
 }
 
 void CallWriter::add(CallDraft draft, CallStatus status)

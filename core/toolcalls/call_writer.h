@@ -25,7 +25,10 @@ struct CallDraft {
     bool strict = true, tolerant = true; ///< who accepts it
     /// What strict readers take instead, where they accept it with another name or other arguments.
     std::optional<std::vector<Argument>> strict_arguments;
+    CallStatus status = CallStatus::Good;
 
+    /// Of several faults the first one is told.
+    void wrong(CallStatus fault, std::string what);
     void set_name(std::string_view text, ByteRange range);
     /// A leaf under "$" whose value is raw text of the stream.
     void add_argument(std::string_view key, ByteRange key_bytes, std::string value, ByteRange value_bytes,
@@ -53,6 +56,7 @@ public:
     /// Whether only blanks stand before `place` on its line, or a call or a thinking section ends there.
     bool line_start(std::size_t place) const;
 
+    void add(CallDraft draft);
     void add(CallDraft draft, CallStatus status);
     void mention(ByteRange bytes, std::string note);
     void thinking(ByteRange bytes); ///< for dialects with sections of their own

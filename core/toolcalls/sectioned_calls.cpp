@@ -30,20 +30,20 @@ public:
     std::size_t read(std::size_t head, bool opened)
     {
         if (!opened)
-            wrong(CallStatus::Malformed, fmt::format("{} is missing", format_.call_open));
+            draft_.wrong(CallStatus::Malformed, fmt::format("{} is missing", format_.call_open));
         const std::size_t limit = std::min(turn_.find(format_.call_open, head), turn_.end());
         const std::size_t separator = turn_.find(format_.separator, head);
         if (separator >= limit) {
             format_.read_head(turn_, {head, limit}, draft_);
-            wrong(limit == turn_.end() ? CallStatus::Unclosed : CallStatus::Malformed,
-                  fmt::format("{} is missing", format_.separator));
+            draft_.wrong(limit == turn_.end() ? CallStatus::Unclosed : CallStatus::Malformed,
+                         fmt::format("{} is missing", format_.separator));
             return finish(limit, false);
         }
         const auto kind = format_.read_head(turn_, {head, separator}, draft_);
         if (kind == SectionedFormat::Head::Foreign)
             return separator + format_.separator.size();
         if (kind == SectionedFormat::Head::Odd)
-            wrong(CallStatus::Malformed, "the call's head is not that of this format");
+            draft_.wrong(CallStatus::Malformed, "the call's head is not that of this format");
         std::size_t at = separator + format_.separator.size();
         if (format_.name_behind_separator)
             at = name(at, limit);
@@ -51,14 +51,6 @@ public:
     }
 
 private:
-    void wrong(CallStatus status, std::string note)
-    {
-        if (status_ != CallStatus::Good)
-            return;
-        status_ = status;
-        draft_.note = std::move(note);
-    }
-
     std::size_t finish(std::size_t end, bool tolerant)
     {
         // The section's end belongs to the call before it.
@@ -67,7 +59,7 @@ private:
             end = after + close.size();
         draft_.bytes = {begin_, end};
         draft_.tolerant = tolerant && !draft_.name.empty();
-        turn_.add(std::move(draft_), status_);
+        turn_.add(std::move(draft_));
         return end_ = end;
     }
 
@@ -84,12 +76,13 @@ private:
         if (turn_.blanks(line) == turn_.end() || fence == npos) {
             const std::size_t brace = turn_.text().find('{', line);
             if (brace >= limit) {
-                wrong(limit == turn_.end() ? CallStatus::Unclosed : CallStatus::Malformed, "the arguments are missing");
+                draft_.wrong(limit == turn_.end() ? CallStatus::Unclosed : CallStatus::Malformed,
+                             "the arguments are missing");
                 finish(limit, false);
                 return npos;
             }
         }
-        wrong(CallStatus::Malformed, "the fence round the arguments is not as it should be");
+        draft_.wrong(CallStatus::Malformed, "the fence round the arguments is not as it should be");
         const std::size_t brace = turn_.text().find('{', line);
         return brace < limit ? brace : line;
     }
@@ -103,33 +96,33 @@ private:
         if (parsed.state != State::Whole) {
             const std::size_t tag =
                 find_end_tag(turn_, parsed.end, parsed.last_text, format_.call_close, std::span(&format_.call_open, 1));
-            wrong(tag == npos ? CallStatus::Unclosed : CallStatus::Malformed, parsed.problem);
+            draft_.wrong(tag == npos ? CallStatus::Unclosed : CallStatus::Malformed, parsed.problem);
             return finish(tag == npos ? std::max(limit, std::min(parsed.end, turn_.end()))
                                       : tag + format_.call_close.size(),
                           false);
         }
         if (!object || !parsed.liberty.empty())
-            wrong(CallStatus::Malformed, object ? parsed.liberty : "the arguments are no JSON object");
+            draft_.wrong(CallStatus::Malformed, object ? parsed.liberty : "the arguments are no JSON object");
         std::size_t end = parsed.end;
         if (!format_.after_arguments.empty()) {
             const std::size_t fence = turn_.find(format_.after_arguments, end);
             if (fence == end)
                 end += format_.after_arguments.size();
             else
-                wrong(turn_.blanks(end) == turn_.end() || turn_.cut_off(format_.after_arguments, end)
-                          ? CallStatus::Unclosed
-                          : CallStatus::Malformed,
-                      "the fence round the arguments is not closed as it should be");
+                draft_.wrong(turn_.blanks(end) == turn_.end() || turn_.cut_off(format_.after_arguments, end)
+                                 ? CallStatus::Unclosed
+                                 : CallStatus::Malformed,
+                             "the fence round the arguments is not closed as it should be");
         }
         const std::size_t after = turn_.blanks(end);
         if (turn_.at(format_.call_close, after))
             return finish(after + format_.call_close.size(), object);
         const std::size_t tag = turn_.find(format_.call_close, after);
         if (tag < std::min(turn_.find(format_.call_open, after), turn_.end())) {
-            wrong(CallStatus::Malformed, fmt::format("text stands before {}", format_.call_close));
+            draft_.wrong(CallStatus::Malformed, fmt::format("text stands before {}", format_.call_close));
             return finish(tag + format_.call_close.size(), object);
         }
-        wrong(CallStatus::Unclosed, fmt::format("{} is missing", format_.call_close));
+        draft_.wrong(CallStatus::Unclosed, fmt::format("{} is missing", format_.call_close));
         return finish(end, object);
     }
 
@@ -137,7 +130,6 @@ private:
     const SectionedFormat& format_;
     std::size_t begin_, end_ = 0;
     CallDraft draft_;
-    CallStatus status_ = CallStatus::Good;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/charts/probe_figure.h"
 
+#include "core/report/csv_fields.h"
 #include "ui/charts/chart_paint.h"
 #include "ui/charts/chart_text.h"
 
@@ -27,16 +28,6 @@ QString probability(double p)
     if (std::isnan(p))
         return u"–"_s;
     return p > 0 && p < 0.0001 ? u"< 0.0001"_s : QString::number(p, 'f', 4);
-}
-
-std::string field(const std::string& text)
-{
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
-        return text;
-    std::string quoted = "\"";
-    for (const char c : text)
-        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + '"';
 }
 
 class ProbeFigure : public FigureDrawing {
@@ -89,15 +80,15 @@ public:
 
     std::string csv() const override
     {
-        std::string csv = "position,run,id,token,p,q\n";
+        std::string out = "position,run,id,token,p,q\n";
         for (const auto& run : m_spec.runs)
             for (const std::int32_t id : m_ids) {
                 const TokenShare share = shareOf(run.detail, id);
-                const auto number = [](double v) { return std::isnan(v) ? std::string() : fmt::format("{:.17g}", v); };
-                csv += fmt::format("{},{},{},{},{},{}\n", m_spec.position, field(run.name), id,
-                                   field(m_spec.texts.label(id)), number(share.p), number(share.q));
+                out += fmt::format("{},{},{},{},{},{}\n", m_spec.position, csv::field(run.name), id,
+                                   csv::field(m_spec.texts.label(id)), csv::optional_number(share.p),
+                                   csv::optional_number(share.q));
             }
-        return csv;
+        return out;
     }
 
 private:

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/notes_model.h"
 
+#include "core/report/csv_fields.h"
 #include "ui/models/history_text.h"
 #include "ui/models/number_text.h"
 
@@ -110,19 +111,11 @@ QVariant NotesModel::headerData(int section, Qt::Orientation orientation, int ro
 
 std::string notesCsv(const Session& session)
 {
-    const auto field = [](const std::string& text) {
-        if (text.find_first_of(",\"\r\n") == std::string::npos)
-            return text;
-        std::string quoted = "\"";
-        for (const char c : text)
-            quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-        return quoted + '"';
-    };
-    std::string csv = "position,run,text\n";
+    std::string out = "position,run,text\n";
     for (const Bookmark& bookmark : session.bookmarks())
-        csv += fmt::format("{},{},{}\n", bookmark.position, field(runName(session, bookmark.run).toStdString()),
-                           field(bookmark.text));
-    return csv;
+        out += fmt::format("{},{},{}\n", bookmark.position, csv::field(runName(session, bookmark.run).toStdString()),
+                           csv::field(bookmark.text));
+    return out;
 }
 
 QStringList noteLines(const Session& session)

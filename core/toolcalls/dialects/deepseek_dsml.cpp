@@ -43,7 +43,7 @@ public:
         const ByteRange name = attribute(turn_, tag, "name");
         draft_.set_name(turn_.slice(name.begin, name.end), name);
         if (name.empty())
-            wrong(CallStatus::Malformed, "the call names no tool");
+            draft_.wrong(CallStatus::Malformed, "the call names no tool");
         at = turn_.blanks(std::min(tag.end + 1, turn_.end()));
         while (!cut_ && turn_.at(parameter_open, at))
             at = turn_.blanks(parameter(at));
@@ -51,20 +51,12 @@ public:
     }
 
 private:
-    void wrong(CallStatus status, std::string note)
-    {
-        if (status_ != CallStatus::Good)
-            return;
-        status_ = status;
-        draft_.note = std::move(note);
-    }
-
     ByteRange rest_of_tag(std::size_t at)
     {
         const std::size_t end = turn_.text().find('>', at);
         if (end == npos) {
             cut_ = true;
-            wrong(CallStatus::Unclosed, "the turn ends inside a tag");
+            draft_.wrong(CallStatus::Unclosed, "the turn ends inside a tag");
         }
         return {at, std::min(end, turn_.end())};
     }
@@ -82,11 +74,11 @@ private:
         using End = TaggedValue::End;
         cut_ = value.state == End::Cut;
         if (cut_ || value.state == End::Missing)
-            wrong(CallStatus::Unclosed, fmt::format("{} is missing", parameter_close));
+            draft_.wrong(CallStatus::Unclosed, fmt::format("{} is missing", parameter_close));
         else if (value.state == End::Doubled)
-            wrong(CallStatus::Malformed, fmt::format("{} is doubled", parameter_close));
+            draft_.wrong(CallStatus::Malformed, fmt::format("{} is doubled", parameter_close));
         else if (value.state == End::Junk)
-            wrong(CallStatus::Malformed, fmt::format("something stands behind {}", parameter_close));
+            draft_.wrong(CallStatus::Malformed, fmt::format("something stands behind {}", parameter_close));
         const ByteRange is_text = attribute(turn_, tag, "string");
         add(key, value.content, turn_.slice(is_text.begin, is_text.end));
         return value.after;
@@ -107,7 +99,7 @@ private:
                     draft_.arguments.back().complete = true; // it ends where the tag begins
                 return;
             }
-            wrong(CallStatus::Malformed, "a value that should be JSON is none");
+            draft_.wrong(CallStatus::Malformed, "a value that should be JSON is none");
         }
         draft_.add_argument(name, key, std::string(turn_.slice(content.begin, content.end)), content,
                             is_text == "true" ? Argument::Type::Text : Argument::Type::Untyped, !cut_);
@@ -124,21 +116,20 @@ private:
                     end = after + close.size();
         } else if (const std::size_t tag = turn_.find(invoke_close, at);
                    !cut_ && tag < std::min(turn_.find(invoke_open, at), turn_.end())) {
-            wrong(CallStatus::Malformed, "something stands between the parameters");
+            draft_.wrong(CallStatus::Malformed, "something stands between the parameters");
             end = tag + invoke_close.size();
         } else {
-            wrong(CallStatus::Unclosed, fmt::format("{} is missing", invoke_close));
+            draft_.wrong(CallStatus::Unclosed, fmt::format("{} is missing", invoke_close));
         }
         draft_.bytes = {begin_, end};
         draft_.tolerant = !cut_ && end != at;
-        turn_.add(std::move(draft_), status_);
+        turn_.add(std::move(draft_));
         return end;
     }
 
     CallWriter& turn_;
     std::size_t begin_;
     CallDraft draft_;
-    CallStatus status_ = CallStatus::Good;
     bool cut_ = false;
 };
 

@@ -45,14 +45,6 @@ public:
     }
 
 private:
-    void wrong(CallStatus status, const std::string& note)
-    {
-        if (status_ != CallStatus::Good)
-            return;
-        status_ = status;
-        draft_.note = note;
-    }
-
     std::size_t argument(std::size_t at)
     {
         const std::size_t key_begin = at + key_open.size(), key_end = turn_.find(key_close, key_begin);
@@ -61,7 +53,7 @@ private:
         if (!turn_.at(value_open, value_at)) {
             cut_ = value_at == turn_.end();
             draft_.parts.push_back({key, Inside::Key, member_path("$", turn_.slice(key.begin, key.end))});
-            wrong(cut_ ? CallStatus::Unclosed : CallStatus::Malformed, "a value is missing");
+            draft_.wrong(cut_ ? CallStatus::Unclosed : CallStatus::Malformed, "a value is missing");
             return value_at;
         }
         const auto value = read_tagged_value(turn_, value_at + value_open.size(), {value_close, followers, {}, {}});
@@ -71,11 +63,11 @@ private:
         draft_.add_argument(turn_.slice(key.begin, key.end), key, std::string(turn_.slice(content.begin, content.end)),
                             content, Argument::Type::Untyped, !cut_);
         if (cut_ || value.state == End::Missing)
-            wrong(CallStatus::Unclosed, fmt::format("{} is missing", value_close));
+            draft_.wrong(CallStatus::Unclosed, fmt::format("{} is missing", value_close));
         else if (value.state != End::Closed)
-            wrong(CallStatus::Malformed, value.state == End::Doubled
-                                             ? fmt::format("{} is doubled", value_close)
-                                             : fmt::format("something stands behind {}", value_close));
+            draft_.wrong(CallStatus::Malformed, value.state == End::Doubled
+                                                    ? fmt::format("{} is doubled", value_close)
+                                                    : fmt::format("something stands behind {}", value_close));
         if (value.first_close < content.end) {
             plain_ = draft_.arguments;
             plain_.back().value = turn_.slice(content.begin, value.first_close);
@@ -96,21 +88,20 @@ private:
             end = closed ? tag + closer.size() : at;
         }
         if (closed && end != at + closer.size())
-            wrong(CallStatus::Malformed, "something stands between the arguments");
+            draft_.wrong(CallStatus::Malformed, "something stands between the arguments");
         if (!closed)
-            wrong(CallStatus::Unclosed, fmt::format("{} is missing", closer));
+            draft_.wrong(CallStatus::Unclosed, fmt::format("{} is missing", closer));
         draft_.bytes = {begin_, end};
         draft_.tolerant = !cut_;
         if (!plain_.empty() && plain_.size() == draft_.arguments.size())
             draft_.strict_arguments = std::move(plain_);
-        turn_.add(std::move(draft_), status_);
+        turn_.add(std::move(draft_));
         return end;
     }
 
     CallWriter& turn_;
     std::size_t begin_;
     CallDraft draft_;
-    CallStatus status_ = CallStatus::Good;
     std::vector<Argument> plain_;
     bool cut_ = false;
 };

@@ -76,14 +76,6 @@ private:
         return at;
     }
 
-    void wrong(CallStatus status, std::string note)
-    {
-        if (status_ != CallStatus::Good)
-            return;
-        status_ = status;
-        draft_.note = std::move(note);
-    }
-
     std::size_t call(const Header& header, std::size_t body_end)
     {
         ByteRange name = header.recipient;
@@ -91,9 +83,9 @@ private:
             name.begin += functions.size();
         draft_.set_name(turn_.slice(name.begin, name.end), name);
         if (header.channels > 1)
-            wrong(CallStatus::Malformed, "the header names more than one channel");
+            draft_.wrong(CallStatus::Malformed, "the header names more than one channel");
         else if (header.channels == 1 && header.channel_word != "commentary" && header.channel_word != "analysis")
-            wrong(CallStatus::Malformed, "the call stands on a channel that carries none");
+            draft_.wrong(CallStatus::Malformed, "the call stands on a channel that carries none");
         const bool raw =
             header.type == "code" || (header.type.empty() && turn_.blanks(body_) < body_end &&
                                       turn_.text()[turn_.blanks(body_)] != '{' && name == header.recipient);
@@ -104,10 +96,10 @@ private:
             readable = json_body(body_end);
         const std::size_t after = behind(body_end);
         if (after == body_end)
-            wrong(CallStatus::Unclosed, "<|call|> is missing");
+            draft_.wrong(CallStatus::Unclosed, "<|call|> is missing");
         draft_.bytes = {head_.begin, after};
         draft_.tolerant = readable;
-        turn_.add(std::move(draft_), status_);
+        turn_.add(std::move(draft_));
         return after;
     }
 
@@ -129,21 +121,22 @@ private:
         using State = ParsedValue::State;
         const std::size_t at = turn_.blanks(body_);
         if (at >= body_end) {
-            wrong(behind(body_end) == body_end ? CallStatus::Unclosed : CallStatus::Malformed,
-                  "the message is empty: some parsers take that for no arguments");
+            draft_.wrong(behind(body_end) == body_end ? CallStatus::Unclosed : CallStatus::Malformed,
+                         "the message is empty: some parsers take that for no arguments");
             return behind(body_end) > body_end;
         }
         const auto parsed = parse_value(turn_.text(), at, body_end);
         const bool object = collect_arguments(turn_.text(), parsed.node, draft_.arguments, draft_.parts);
         const bool closed = behind(body_end) > body_end;
         if (parsed.state != State::Whole) {
-            wrong(parsed.state == State::Cut && !closed ? CallStatus::Unclosed : CallStatus::Malformed, parsed.problem);
+            draft_.wrong(parsed.state == State::Cut && !closed ? CallStatus::Unclosed : CallStatus::Malformed,
+                         parsed.problem);
             return false;
         }
         if (!object || !parsed.liberty.empty())
-            wrong(CallStatus::Malformed, object ? parsed.liberty : "the arguments are no JSON object");
+            draft_.wrong(CallStatus::Malformed, object ? parsed.liberty : "the arguments are no JSON object");
         else if (const std::size_t rest = turn_.blanks(parsed.end); rest < body_end && !turn_.cut_off(call_mark, rest))
-            wrong(CallStatus::Malformed, "text follows the arguments");
+            draft_.wrong(CallStatus::Malformed, "text follows the arguments");
         return object;
     }
 
@@ -151,7 +144,6 @@ private:
     ByteRange head_;
     std::size_t body_;
     CallDraft draft_;
-    CallStatus status_ = CallStatus::Good;
 };
 
 /// A header that the turn's end cuts off: a call once its recipient is begun.

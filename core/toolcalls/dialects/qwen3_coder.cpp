@@ -7,6 +7,8 @@
 
 #include <array>
 #include <fmt/format.h>
+#include <string>
+#include <utility>
 
 namespace flipscope::dialect {
 
@@ -47,14 +49,6 @@ public:
         return at;
     }
 
-    void wrong(CallStatus status, const std::string& note)
-    {
-        if (status_ != CallStatus::Good)
-            return; // the first fault is the one to tell
-        status_ = status;
-        draft_.note = note;
-    }
-
     /// `outer`: whether the outer tags are as they should be.
     void add(ByteRange bytes)
     {
@@ -62,10 +56,11 @@ public:
         draft_.tolerant = closed_ && !name_.empty();
         if (plain_differs_)
             draft_.strict_arguments = std::move(plain_);
-        turn_.add(std::move(draft_), status_);
+        turn_.add(std::move(draft_));
     }
 
     bool closed() const { return closed_; }
+    void wrong(CallStatus fault, std::string what) { draft_.wrong(fault, std::move(what)); }
 
 private:
     /// The rest of an opening tag: what stands up to ">".
@@ -75,11 +70,11 @@ private:
         name = {at, std::min(end, turn_.end())};
         if (end == npos) {
             cut_ = true;
-            wrong(CallStatus::Unclosed, "the turn ends inside a tag");
+            draft_.wrong(CallStatus::Unclosed, "the turn ends inside a tag");
             return turn_.end();
         }
         if (turn_.text()[end] != '>')
-            wrong(CallStatus::Malformed, "a tag is not closed by >");
+            draft_.wrong(CallStatus::Malformed, "a tag is not closed by >");
         return end + 1;
     }
 
@@ -95,14 +90,14 @@ private:
         using End = TaggedValue::End;
         if (value.state == End::Cut) {
             cut_ = true;
-            wrong(CallStatus::Unclosed,
-                  fmt::format("{} is missing: the turn ends inside a parameter", parameter_close));
+            draft_.wrong(CallStatus::Unclosed,
+                         fmt::format("{} is missing: the turn ends inside a parameter", parameter_close));
         } else if (value.state == End::Missing) {
-            wrong(CallStatus::Unclosed, fmt::format("{} is missing", parameter_close));
+            draft_.wrong(CallStatus::Unclosed, fmt::format("{} is missing", parameter_close));
         } else if (value.state == End::Doubled) {
-            wrong(CallStatus::Malformed, fmt::format("{} is doubled", parameter_close));
+            draft_.wrong(CallStatus::Malformed, fmt::format("{} is doubled", parameter_close));
         } else if (value.state == End::Junk) {
-            wrong(CallStatus::Malformed, fmt::format("something stands behind {}", parameter_close));
+            draft_.wrong(CallStatus::Malformed, fmt::format("something stands behind {}", parameter_close));
         }
         add_value(key, value);
         return value.after;
@@ -127,24 +122,23 @@ private:
     {
         if (at == turn_.end()) {
             cut_ = true;
-            wrong(CallStatus::Unclosed, fmt::format("{} is missing: the turn ends", function_close));
+            draft_.wrong(CallStatus::Unclosed, fmt::format("{} is missing: the turn ends", function_close));
             return at;
         }
         const std::size_t end = turn_.find(function_close, at);
         const std::size_t next = std::min(turn_.find(function_open, at), turn_.find("<tool_call>", at));
         if (end < next) {
-            wrong(CallStatus::Malformed, "something stands between the parameters");
+            draft_.wrong(CallStatus::Malformed, "something stands between the parameters");
             closed_ = true;
             return end + function_close.size();
         }
-        wrong(CallStatus::Unclosed, fmt::format("{} is missing", function_close));
+        draft_.wrong(CallStatus::Unclosed, fmt::format("{} is missing", function_close));
         return at;
     }
 
     CallWriter& turn_;
     CallDraft draft_;
     ByteRange name_;
-    CallStatus status_ = CallStatus::Good;
     std::vector<Argument> plain_; ///< as a reader takes it that stops at the first end tag
     bool plain_differs_ = false, closed_ = false, cut_ = false;
 };
