@@ -10,9 +10,9 @@
 #include "core/report/report.h"
 
 #if FLIPSCOPE_UI
+#include "app/commands/export_drawings.h"
 #include "app/commands/figure_output.h"
 #include "core/report/method.h"
-#include "ui/charts/compare_figure.h"
 #endif
 
 #include <memory>
@@ -53,17 +53,8 @@ Result<void> write_out(const RunComparison& comparison, const PairOptions& optio
         *comparison.baseline, {comparison.a.trace, comparison.b.trace},
         fmt::format("{} per window of {} tokens, and per probe, paired by position", metric.title, options.window));
     return write_figure(*spec, options.figure, options.out, [&](FigureSpec& figure) {
-        const ChartStyle style = figure.theme == ChartStyle::Theme::Dark ? ChartStyle::dark() : ChartStyle::light();
-        // The first colour is the baseline's, as in the window.
-        figure.drawing = compareFigure({.comparison = std::make_shared<RunComparison>(comparison),
-                                        .metric = &metric,
-                                        .window_tokens = options.window,
-                                        .margin = default_margin,
-                                        .extent = {},
-                                        .scale = {},
-                                        .colorA = style.runColor(1),
-                                        .colorB = style.runColor(2),
-                                        .baseline = {}});
+        figure.drawing = pair_figure(std::make_shared<RunComparison>(comparison), metric, options.window,
+                                     figure.theme == ChartStyle::Theme::Dark);
     });
 }
 

@@ -3,6 +3,7 @@
 #include "app/commands/export_drawings.h"
 
 #include "core/analysis/probe_detail.h"
+#include "core/toolcalls/call_marks.h"
 #include "ui/charts/compare_figure.h"
 #include "ui/charts/probe_figure.h"
 #include "ui/models/compare_texts.h"
@@ -26,9 +27,9 @@ std::vector<const ComparedRun*> usable(const Compared& compared)
     return runs;
 }
 
-ChartStyle style_of(const DrawingRequest& request)
+ChartStyle style_of(bool dark)
 {
-    return request.dark ? ChartStyle::dark() : ChartStyle::light();
+    return dark ? ChartStyle::dark() : ChartStyle::light();
 }
 
 std::shared_ptr<const RunComparison> pair_of(const Compared& compared, const ComparedRun& a, const ComparedRun& b)
@@ -67,16 +68,7 @@ Drawing compare_drawing(const DrawingRequest& request, const Compared& compared)
     const auto runs = usable(compared);
     if (runs.size() != 2)
         return fail(ErrorKind::NotComparable, "One of the two runs cannot be compared with the baseline.");
-    const ChartStyle style = style_of(request);
-    return compareFigure({.comparison = pair_of(compared, *runs[0], *runs[1]),
-                          .metric = request.metric,
-                          .window_tokens = request.window,
-                          .margin = default_margin,
-                          .extent = {},
-                          .scale = {},
-                          .colorA = style.runColor(1), // the first colour is the baseline's, as in the window
-                          .colorB = style.runColor(2),
-                          .baseline = {}});
+    return pair_figure(pair_of(compared, *runs[0], *runs[1]), *request.metric, request.window, request.dark);
 }
 
 Drawing probe_drawing(const DrawingRequest& request, const Compared& compared)
@@ -90,7 +82,7 @@ Drawing probe_drawing(const DrawingRequest& request, const Compared& compared)
     spec.baselineName = compared.baseline->run_name;
     spec.position = *position;
     std::vector<TracePtr> traces{compared.baseline};
-    const ChartStyle style = style_of(request);
+    const ChartStyle style = style_of(request.dark);
     for (const ComparedRun& run : compared.runs) {
         if (!run.table)
             continue;
@@ -153,6 +145,24 @@ Result<void> check_drawing(const DrawingRequest& request, std::size_t runs)
         return fail(ErrorKind::Usage, "--position is for the charts probe and tokens; {} shows the whole history.",
                     request.chart);
     return {};
+}
+
+std::shared_ptr<FigureDrawing> pair_figure(std::shared_ptr<const RunComparison> pair, const WindowMetric& metric,
+                                           std::int64_t window, bool dark)
+{
+    const ChartStyle style = style_of(dark);
+    const std::vector<NamedTrace> runs{{pair->a.name, pair->a.trace}, {pair->b.name, pair->b.trace}};
+    auto marks = call_marks(pair->baseline, runs);
+    return compareFigure({.comparison = std::move(pair),
+                          .metric = &metric,
+                          .window_tokens = window,
+                          .margin = default_margin,
+                          .extent = {},
+                          .scale = {},
+                          .colorA = style.runColor(1), // the first colour is the baseline's, as in the window
+                          .colorB = style.runColor(2),
+                          .baseline = {},
+                          .marks = std::move(marks)});
 }
 
 Result<std::shared_ptr<FigureDrawing>> make_drawing(const DrawingRequest& request, const Compared& compared)

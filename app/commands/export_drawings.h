@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/commands/compare_runs.h"
+#include "core/analysis/compare.h"
 #include "ui/charts/figure_drawing.h"
 
 #include <memory>
@@ -26,5 +27,9 @@ struct DrawingRequest {
 /// What is wrong with a request, before anything is computed.
 Result<void> check_drawing(const DrawingRequest& request, std::size_t runs);
 Result<std::shared_ptr<FigureDrawing>> make_drawing(const DrawingRequest& request, const Compared& compared);
+
+/// Two runs against their baseline, as `export --chart compare` and `compare --out` draw them.
+std::shared_ptr<FigureDrawing> pair_figure(std::shared_ptr<const RunComparison> pair, const WindowMetric& metric,
+                                           std::int64_t window, bool dark);
 
 } // namespace flipscope

@@ -71,4 +71,18 @@ std::vector<CallMark> mark_calls(const TraceCalls& baseline, std::span<const Nam
     return list;
 }
 
+std::vector<CallMark> call_marks(const TracePtr& baseline, std::span<const NamedTrace> runs)
+{
+    std::vector<TracePtr> traces{baseline};
+    for (const NamedTrace& run : runs)
+        traces.push_back(run.trace);
+    const TokenTexts texts(traces);
+    const TraceCallsPtr base = read_calls(baseline, texts);
+    std::vector<NamedRunCalls> named;
+    for (const NamedTrace& run : runs)
+        if (auto calls = compare_calls(base, read_calls(run.trace, texts, base->dialect)))
+            named.push_back({run.name, *calls});
+    return mark_calls(*base, named);
+}
+
 } // namespace flipscope

@@ -21,4 +21,13 @@ struct NamedRunCalls {
 /// other call and no other continuation's start lies between. Calls without one have no mark. Pure; linear.
 std::vector<CallMark> mark_calls(const TraceCalls& baseline, std::span<const NamedRunCalls> runs);
 
+/// A run under the name that it is shown by.
+struct NamedTrace {
+    std::string name;
+    TracePtr trace;
+};
+
+/// The same for traces whose calls are not read yet. Runs whose calls cannot be compared have no say.
+std::vector<CallMark> call_marks(const TracePtr& baseline, std::span<const NamedTrace> runs);
+
 } // namespace flipscope

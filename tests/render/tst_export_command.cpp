@@ -66,6 +66,12 @@ private slots:
         QVERIFY(svg.open(QIODevice::ReadOnly));
         const QByteArray text = svg.readAll();
         QVERIFY(text.contains(">kv_q4_0<") && text.contains(">flash_attn<") && text.contains("window 1,024 tokens"));
+        QVERIFY(text.contains(">broken tool call<")); // as under the heatmap of the window
+        const QString pair = path("pair.svg");
+        QCOMPARE(run(usual() + QStringList{"--chart", "compare", "--out", pair}).code, 0);
+        QFile compared(pair);
+        QVERIFY(compared.open(QIODevice::ReadOnly));
+        QVERIFY(compared.readAll().contains(">broken tool call<"));
     }
 
     void options()

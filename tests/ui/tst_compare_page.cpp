@@ -88,6 +88,27 @@ private slots:
     void init() { setUp(); }
     void cleanup() { tearDown(); }
 
+    void calls_that_break_in_a_or_b_are_marked()
+    {
+        const QString samples = QStringLiteral(FLIPSCOPE_SOURCE "/resources/samples/");
+        m_window->openFiles(
+            {samples + "baseline.h5", samples + "flash_attn.h5", samples + "kv_q4_0.h5", samples + "w_q2_k.h5"});
+        QVERIFY(idle(session()));
+        session().setComparedRuns(session().runs()[1].id, session().runs()[3].id);
+        m_window->pages()->showPage(QStringLiteral("comparePage"));
+        const auto& marks = page()->heatmap()->grid().marks;
+        QVERIFY(!marks.empty());
+        int broken = 0;
+        for (const CallMark& mark : marks) {
+            const QString text = QString::fromStdString(mark.text);
+            QVERIFY2(text.contains("flash_attn: ") && text.contains("w_q2_k: "), qPrintable(text));
+            QVERIFY2(!text.contains("kv_q4_0"), qPrintable(text));
+            QCOMPARE(mark.broken, text != QLatin1String("flash_attn: same\nw_q2_k: same"));
+            broken += mark.broken ? 1 : 0;
+        }
+        QVERIFY(broken > 0);
+    }
+
     void shows_what_the_command_line_says()
     {
         openPage();

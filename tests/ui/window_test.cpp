@@ -84,6 +84,7 @@ private slots:
         QCOMPARE(heatmap()->rowLabels(),
                  QStringList({QStringLiteral("early"), QStringLiteral("late"), QStringLiteral("same")}));
         QVERIFY(m_window->windowTitle().contains(QStringLiteral("base")));
+        QCOMPARE(m_window->windowIcon().pixmap(64).toImage().pixelColor(32, 4).alpha(), 255);
     }
 
     void opens_by_dialog()

@@ -218,6 +218,7 @@ std::pair<HeatmapGrid, HeatmapGrid> compareGrids(const CompareFigureSpec& spec)
         runs.baseline = difference.baseline = spec.baseline;
     runs.rows[0].name = "A · " + runs.rows[0].name;
     runs.rows[1].name = "B · " + runs.rows[1].name;
+    runs.marks = spec.marks;
     difference.spans.clear(); // they stand under the other one
     return {std::move(runs), std::move(difference)};
 }

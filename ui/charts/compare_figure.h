@@ -24,6 +24,7 @@ struct CompareFigureSpec {
     Partition by = Partition::Windows;
     std::vector<Piece> pieces = {}; ///< the columns where those are segments or turns
     TokenRange range = {};          ///< columns that are shown
+    std::vector<CallMark> marks = {};
 };
 
 /// The page that compares two runs, as a figure: windows of both on one scale, their difference, every probe of A

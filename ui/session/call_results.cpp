@@ -101,4 +101,13 @@ const std::vector<CallMark>& CallResults::marks()
     return m_marks;
 }
 
+std::vector<CallMark> CallResults::marks(int runA, int runB)
+{
+    std::vector<NamedRunCalls> named;
+    for (const int id : {runA, runB})
+        if (const RunCallResults* found = run(id); found != nullptr && found->calls)
+            named.push_back({found->name.toStdString(), found->calls});
+    return m_baseline ? mark_calls(*m_baseline, named) : std::vector<CallMark>();
+}
+
 } // namespace flipscope

@@ -36,6 +36,8 @@ public:
     ForcedCalls forced(int id);
     /// For the strip under the heatmap: the calls of the history whose continuation broke in a visible run.
     const std::vector<CallMark>& marks();
+    /// The same for two runs alone.
+    std::vector<CallMark> marks(int runA, int runB);
 
 signals:
     void changed();

@@ -7,6 +7,7 @@
 #include "ui/charts/probe_figure.h"
 #include "ui/models/compare_texts.h"
 #include "ui/models/notes_model.h"
+#include "ui/session/call_results.h"
 #include "ui/session/navigation.h"
 #include "ui/views/tokens_figure.h"
 
@@ -119,7 +120,7 @@ QString nameOf(DrawnFigure figure)
     return QStringLiteral("tokens");
 }
 
-CompareFigureSpec compareSpecOf(const Session& session, const ComparisonPtr& comparison)
+CompareFigureSpec compareSpecOf(Session& session, const ComparisonPtr& comparison)
 {
     CompareFigureSpec spec;
     spec.comparison = comparison;
@@ -133,6 +134,8 @@ CompareFigureSpec compareSpecOf(const Session& session, const ComparisonPtr& com
     spec.by = session.partition();
     spec.pieces = session.pieces();
     spec.range = session.range();
+    if (const auto [a, b] = session.comparedRuns(); a != nullptr && b != nullptr)
+        spec.marks = CallResults::of(&session)->marks(a->id, b->id);
     return spec;
 }
 
@@ -147,7 +150,7 @@ QString whyNoFigure(const Session& session, DrawnFigure figure)
     return {};
 }
 
-Result<FigureSpec> figureOf(const Session& session, DrawnFigure figure, ChartStyle::Theme theme)
+Result<FigureSpec> figureOf(Session& session, DrawnFigure figure, ChartStyle::Theme theme)
 {
     if (const QString why = whyNoFigure(session, figure); !why.isEmpty())
         return fail(ErrorKind::NotFound, "{}", why.toStdString());

@@ -15,7 +15,7 @@ enum class DrawnFigure { Compare, Probe, Tokens };
 QString nameOf(DrawnFigure figure);
 
 /// What the compare page shows of two runs, in the session's columns, metric and range.
-CompareFigureSpec compareSpecOf(const Session& session, const ComparisonPtr& comparison);
+CompareFigureSpec compareSpecOf(Session& session, const ComparisonPtr& comparison);
 
 /// Why it cannot be drawn of what is open now, in one sentence; empty where it can.
 QString whyNoFigure(const Session& session, DrawnFigure figure);
@@ -23,7 +23,7 @@ QString whyNoFigure(const Session& session, DrawnFigure figure);
 /// Compare: the two runs that are compared. Probe: the probe that is looked at (else the one that the shown run's
 /// KL(P‖Q) is largest at), of all visible runs that have it; reads one row of each. Tokens: the history around the
 /// token that is looked at, of the two compared runs, else of the one run beside the baseline.
-Result<FigureSpec> figureOf(const Session& session, DrawnFigure figure,
+Result<FigureSpec> figureOf(Session& session, DrawnFigure figure,
                             ChartStyle::Theme theme = ChartStyle::Theme::Light);
 
 } // namespace flipscope

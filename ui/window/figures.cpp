@@ -6,6 +6,7 @@
 #include "core/report/method.h"
 #include "core/report/report.h"
 #include "ui/models/notes_model.h"
+#include "ui/session/call_results.h"
 #include "ui/session/navigation.h"
 
 #include <QApplication>
@@ -50,7 +51,7 @@ nlohmann::ordered_json reportJson(const Session& session)
 
 } // namespace
 
-FigureSpec figureOf(const Session& session, FigureSpec::Chart chart, ChartStyle::Theme theme)
+FigureSpec figureOf(Session& session, FigureSpec::Chart chart, ChartStyle::Theme theme)
 {
     FigureSpec spec;
     spec.chart = chart;
@@ -58,6 +59,7 @@ FigureSpec figureOf(const Session& session, FigureSpec::Chart chart, ChartStyle:
     const ChartStyle style = theme == ChartStyle::Theme::Dark ? ChartStyle::dark() : ChartStyle::light();
     const WindowMetric& metric = metricFor(session, chart);
     spec.grid = cut_to(session.heatmap(metric), session.range());
+    spec.grid.marks = CallResults::of(&session)->marks();
     spec.probes = session.probeChart();
     spec.scale = session.colourScale();
     spec.notes = noteLines(session);

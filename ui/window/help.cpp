@@ -141,7 +141,8 @@ void showAbout(QWidget* parent, const Session& session)
     box->setInformativeText(
         tr("Charts are lettered in Inter (SIL Open Font License); colour maps are by Fabio Crameri and others "
            "(licences beside them). Uses Qt and Qt Charts (GPL 3), HDF5, fmt, nlohmann-json, CLI11, Highway, xxHash, "
-           "tl::expected, zlib."));
+           "tl::expected, zlib, libzip, zstd."));
+    box->setIconPixmap(parent->windowIcon().pixmap(64));
     box->setDetailedText(diagnostics);
     for (QAbstractButton* details : box->buttons())
         details->setToolTip(tr("Versions, engine and cache folder, for a report"));

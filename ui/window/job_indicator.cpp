@@ -45,7 +45,7 @@ JobIndicator::JobIndicator(Session* session, QWidget* parent) : QWidget(parent),
 
 void JobIndicator::showEngine()
 {
-    m_engine->setText(m_engine->fontMetrics().elidedText(m_session->engineText(), Qt::ElideRight, 360));
+    m_engine->setText(m_engine->fontMetrics().elidedText(m_session->engineText(), Qt::ElideRight, 480));
     m_engine->setToolTip(m_session->engineText());
 }
 

@@ -9,6 +9,7 @@
 #include "ui/views/probe_panel.h"
 #include "ui/views/probe_table.h"
 #include "ui/views/token_view.h"
+#include "ui/window/app_icon.h"
 #include "ui/window/banner_bar.h"
 #include "ui/window/heatmap_panel.h"
 #include "ui/window/job_indicator.h"
@@ -60,6 +61,7 @@ QStringList localFiles(const QMimeData* data)
 MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Session(this))
 {
     setObjectName(QStringLiteral("mainWindow"));
+    setWindowIcon(appIcon());
     setAcceptDrops(true);
     setDockNestingEnabled(true);
     setDocumentMode(true);

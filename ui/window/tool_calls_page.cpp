@@ -165,15 +165,28 @@ void ToolCallsPage::refresh()
     showSummary();
     if (!why.isEmpty())
         return;
-    for (const int column : {ToolCallModel::Number, ToolCallModel::Position, ToolCallModel::Tool})
-        m_table->resizeColumnToContents(column);
-    m_table->setColumnWidth(ToolCallModel::Arguments, 260);
-    for (int column = ToolCallModel::FirstRun; column < m_model->columnCount(); ++column)
-        m_table->setColumnWidth(column, 150);
+    fitColumns();
     // The selection stays where a person left it until a call is asked for.
     if (!m_table->currentIndex().isValid())
         m_branches->clear(m_next->isEnabled() ? tr("Choose a call, or press N for the next broken one.")
                                               : tr("No call is broken. Choose one to see its text."));
+}
+
+/// All runs side by side as long as their outcomes can be read; the arguments make room first.
+void ToolCallsPage::fitColumns()
+{
+    const int runs = m_model->columnCount() - ToolCallModel::FirstRun;
+    int room = width() - m_table->style()->pixelMetric(QStyle::PM_ScrollBarExtent) - 4;
+    for (const int column : {ToolCallModel::Number, ToolCallModel::Position, ToolCallModel::Tool}) {
+        m_table->resizeColumnToContents(column);
+        room -= m_table->columnWidth(column);
+    }
+    const int letter = m_table->fontMetrics().averageCharWidth();
+    const int arguments = std::clamp(room - runs * 22 * letter, 20 * letter, 38 * letter);
+    const int outcome = std::clamp((room - arguments) / std::max(runs, 1), 12 * letter, 22 * letter);
+    m_table->setColumnWidth(ToolCallModel::Arguments, arguments);
+    for (int column = ToolCallModel::FirstRun; column < m_model->columnCount(); ++column)
+        m_table->setColumnWidth(column, outcome);
 }
 
 void ToolCallsPage::showSummary()

@@ -44,6 +44,7 @@ private:
     void makeHead();
     void makeTable();
     void refresh();
+    void fitColumns();
     void showSummary();
     void firstBrokenOf(int run);             ///< session id
     void showCall(const QModelIndex& shown); ///< of the filtered table
