@@ -10,7 +10,6 @@
 #include "core/trace/shift.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <optional>
 
@@ -23,16 +22,10 @@ Result<void> check_windows_of(const Trace& trace, std::int64_t window)
     return check_windows(window, trace.probes.positions.empty() ? -1 : trace.probes.positions.back());
 }
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start)
+void tell_opened(const std::string& file, const OpenedTrace& opened)
 {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void tell_opened(const std::string& file, Clock::time_point start)
-{
-    complain(fmt::format("{}: opened in {:.3f} s", file, seconds_since(start)));
+    if (opened.trace)
+        complain(fmt::format("{}: opened in {:.3f} s", file, opened.seconds));
 }
 
 /// A line for each stage: what went through it, how fast, and which one the other waited for.
@@ -237,12 +230,14 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     if (!choice)
         return tl::unexpected(choice.error());
     Compared result;
-    const auto start = Clock::now();
-    auto baseline = open_trace(options.baseline, *options.hints, job);
+    std::vector<std::filesystem::path> files{options.baseline};
+    files.insert(files.end(), options.runs.begin(), options.runs.end());
+    const std::vector<OpenedTrace> opened = open_traces(files, *options.hints, job);
+    const Result<TracePtr>& baseline = opened.front().trace;
     if (!baseline)
         return fail(baseline.error().kind, "{}", naming_file(options.baseline, baseline.error()));
     if (options.verbose)
-        tell_opened(options.baseline, start);
+        tell_opened(options.baseline, opened.front());
     if (auto ok = check_windows_of(**baseline, options.window); !ok)
         return tl::unexpected(ok.error());
     result.baseline = *baseline;
@@ -257,7 +252,7 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     if (options.runs.empty() && result.baseline->others.empty())
         return fail(ErrorKind::Usage, "{} is no summary with runs in it: name the runs to compare with it.",
                     options.baseline);
-    // Opened one after the other, and compared all at once: an engine may read the baseline once for all of them.
+    // Compared all at once: an engine may read the baseline once for all of them.
     std::vector<Input> inputs;
     const auto add = [&](const std::string& file, Result<TracePtr> trace) {
         if (const int by = trace && options.shift_bos ? shift_that_fits(*result.baseline, **trace) : 0; by != 0)
@@ -270,18 +265,18 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     if (options.runs.empty())
         for (const TracePtr& trace : result.baseline->others)
             add(options.baseline, trace);
-    for (const std::string& file : options.runs) {
-        if (is_kld_log(file)) {
+    for (std::size_t i = 0; i < options.runs.size(); ++i) {
+        const std::string& file = options.runs[i];
+        if (is_kld_log(file)) { // no trace, but it stands beside them
             if (auto log = open_kld_log(file))
                 result.logs.push_back(std::move(*log));
             else
                 add(file, tl::unexpected(log.error()));
             continue;
         }
-        const auto began = Clock::now();
-        const auto trace = open_trace(file, *options.hints, job);
-        if (trace && options.verbose)
-            tell_opened(file, began);
+        const Result<TracePtr>& trace = opened[i + 1].trace;
+        if (options.verbose)
+            tell_opened(file, opened[i + 1]);
         if (!trace) {
             if (trace.error().kind == ErrorKind::Cancelled)
                 return tl::unexpected(trace.error());
@@ -291,8 +286,8 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
         // A summary stands for its runs.
         const std::vector<TracePtr> traces =
             (*trace)->others.empty() ? std::vector<TracePtr>{*trace} : (*trace)->others;
-        for (const TracePtr& one : traces)
-            add(file, one);
+        for (const TracePtr& each : traces)
+            add(file, each);
     }
     if (auto ok = compute_inputs(inputs, engine, options, job, result); !ok)
         return tl::unexpected(ok.error());

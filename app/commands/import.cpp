@@ -28,12 +28,12 @@ struct ImportOptions {
 
 Result<Trace> read_inputs(const ImportOptions& options, const Job& job)
 {
+    const std::vector<std::filesystem::path> files(options.inputs.begin(), options.inputs.end());
     std::vector<TracePtr> parts;
-    for (const std::string& input : options.inputs) {
-        auto part = open_trace(input, *options.hints, job);
-        if (!part)
-            return tl::unexpected(part.error());
-        parts.push_back(std::move(*part));
+    for (const OpenedTrace& part : open_traces(files, *options.hints, job)) {
+        if (!part.trace)
+            return tl::unexpected(part.trace.error());
+        parts.push_back(*part.trace);
     }
     auto trace = merge_traces(parts);
     if (!trace)

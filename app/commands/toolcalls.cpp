@@ -31,21 +31,29 @@ struct ToolCallsOptions {
     }
 };
 
-/// All traces that open, the baseline first; false = stopped.
-bool open_runs(const ToolCallsOptions& options, const Job& job, std::vector<TracePtr>& traces, ToolCallsReport& report)
+/// All traces that open, the baseline first. An error where that cannot be opened, or it was stopped.
+Result<std::vector<TracePtr>> open_all(const ToolCallsOptions& options, const Job& job, ToolCallsReport& report)
 {
-    for (const std::string& file : options.runs) {
-        auto trace = open_trace(file, job);
+    std::vector<std::filesystem::path> files{options.baseline};
+    files.insert(files.end(), options.runs.begin(), options.runs.end());
+    const std::vector<OpenedTrace> opened = open_traces(files, {}, job);
+    const Result<TracePtr>& baseline = opened.front().trace;
+    if (!baseline)
+        return fail(baseline.error().kind, "{}", naming_file(options.baseline, baseline.error()));
+    std::vector<TracePtr> traces{*baseline};
+    for (std::size_t i = 0; i < options.runs.size(); ++i) {
+        const std::string& file = options.runs[i];
+        const Result<TracePtr>& trace = opened[i + 1].trace;
         if (trace) {
             traces.push_back(*trace);
             continue;
         }
         if (trace.error().kind == ErrorKind::Cancelled)
-            return false;
+            return tl::unexpected(trace.error());
         report.problems.push_back({trace.error().kind, naming_file(file, trace.error())});
         complain(report.problems.back().message);
     }
-    return true;
+    return traces;
 }
 
 /// The forced history's part; what goes wrong there leaves the rest as it is. False = stopped.
@@ -105,13 +113,10 @@ int run_toolcalls(const ToolCallsOptions& options)
         return ended(ok.error());
     const ConsoleJob console;
     ToolCallsReport report;
-    const auto baseline = open_trace(options.baseline, console.job());
-    if (!baseline)
-        return ended({baseline.error().kind, naming_file(options.baseline, baseline.error())});
-    std::vector<TracePtr> traces{*baseline};
-    if (!open_runs(options, console.job(), traces, report))
-        return exit_cancelled;
-    if (const auto done = compare_all(traces, *dialect, console.job(), report); !done)
+    const auto traces = open_all(options, console.job(), report);
+    if (!traces)
+        return ended(traces.error());
+    if (const auto done = compare_all(*traces, *dialect, console.job(), report); !done)
         return ended(done.error());
     if (report.runs.empty()) // nothing to report on, and each reason was named
         return exit_failed;

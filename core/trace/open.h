@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,20 @@ std::string hdf5_version();
 /// settings, positions) is read and checked here; rows stay in the file.
 Result<TracePtr> open_trace(const std::filesystem::path& path, const OpenHints& hints, const Job& job = {});
 Result<TracePtr> open_trace(const std::filesystem::path& path, const Job& job = {});
+
+/// Files that are opened at once: one for each core, at least two, since one may wait for its disk, and at most eight;
+/// fewer within a memory_limit() of less than 256 MiB each.
+int opening_threads();
+
+/// A file that was opened beside others.
+struct OpenedTrace {
+    Result<TracePtr> trace;
+    double seconds = 0; ///< what its opening took, from its own beginning on
+};
+
+/// open_trace() of each file, several at once; in the order of `paths`. `job` hears from one thread at a time.
+std::vector<OpenedTrace> open_traces(std::span<const std::filesystem::path> paths, const OpenHints& hints,
+                                     const Job& job = {});
 
 /// Whether some reader would take the file, as far as its beginning shows: for choosing among the files of a folder.
 bool looks_like_trace(const std::filesystem::path& path);

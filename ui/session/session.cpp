@@ -23,10 +23,19 @@ QString pathOf(const Trace& trace)
 
 Session::Private::Private(Session* session) : q(session), engine(std::make_shared<EngineHolder>())
 {
-    for (QThreadPool* pool : {&openPool, &computePool}) {
-        pool->setMaxThreadCount(1);
-        pool->setExpiryTimeout(-1); // a GPU's context likes to stay with its thread
-    }
+    openReport = reporter();
+    openTimer.setSingleShot(true);
+    openTimer.setInterval(1000);
+    QObject::connect(&openTimer, &QTimer::timeout, q, [this] {
+        takeUp();
+        computeNext();
+        announceBusy();
+    });
+    computePool.setMaxThreadCount(1);
+    computePool.setExpiryTimeout(-1); // a GPU's context likes to stay with its thread
+    pairTimer.setSingleShot(true);
+    pairTimer.setInterval(100);
+    QObject::connect(&pairTimer, &QTimer::timeout, q, [this] { takeUpPairs(); });
     watchTimer.setSingleShot(true);
     watchTimer.setInterval(300); // a writer changes a file many times in a row
     QObject::connect(&watchTimer, &QTimer::timeout, q, [this] { q->checkFiles(); });
@@ -264,7 +273,6 @@ void Session::remove(int id)
         m_floor = -1;
     d->dropTables(id);
     d->toVerify.remove(id);
-    std::erase_if(d->toOpen, [&](const OpenItem& item) { return item.reloadOf == id && &item != &d->toOpen.front(); });
     std::erase_if(d->messages, [id](const Banner& banner) { return banner.run == id; });
     if (m_runs.empty()) {
         closeAll();
@@ -294,9 +302,10 @@ void Session::remove(int id)
 
 void Session::closeAll()
 {
-    d->openStop.request_stop();
-    d->pairStop.request_stop();
     d->toOpen.clear();
+    d->stopOpening();
+    d->computedPairs.clear();
+    d->pairStop.request_stop();
     d->wantedBaseline.clear();
     m_runs.clear();
     d->tables.clear();
@@ -322,8 +331,9 @@ void Session::closeAll()
 
 void Session::cancel()
 {
-    d->openStop.request_stop();
-    d->toOpen.clear();
+    d->stopOpening();
+    for (const PairAnswer& answer : std::exchange(d->computedPairs, {}))
+        d->take(answer);
     d->toVerify.clear();
     for (SessionRun& run : m_runs) {
         if (run.state != SessionRun::State::Waiting && run.state != SessionRun::State::Working)
@@ -333,7 +343,7 @@ void Session::cancel()
             run.problem = tr("Stopped before it was computed; F5 computes it.");
     }
     d->pairStop.request_stop();
-    d->openingDone();
+    d->settle();
     d->announceBusy();
 }
 

@@ -20,8 +20,7 @@ int Session::runAt(const QString& path) const
 
 void Session::openLive(const QString& path)
 {
-    d->toOpen.push_back({++d->lastTicket, path, -1, true});
-    d->openNext();
+    d->enqueueItem({path, -1, true});
 }
 
 void Session::setLive(int id, bool live)
@@ -43,8 +42,7 @@ void Session::reread(int id, const QString& path)
         run->state = SessionRun::State::Waiting;
         run->problem.clear();
     }
-    d->toOpen.push_back({++d->lastTicket, path, id, run->live, run->hints});
-    d->openNext();
+    d->enqueueItem({path, id, run->live, run->hints});
 }
 
 } // namespace flipscope

@@ -19,24 +19,35 @@
 
 namespace flipscope {
 
-/// A file or folder that is still to be opened (or opened again, for F5).
-struct OpenItem {
-    quint64 ticket = 0; ///< what a late answer is recognised by
-    QString path;
-    int reloadOf = -1; ///< run id, or -1 for a new file
-    bool live = false; ///< being written: nothing is said where it cannot be read yet
-    OpenHints hints = {};
-};
-
-/// What came of it. A folder gives any number of traces.
+/// What came of a file or folder.
 struct OpenAnswer {
     struct Problem {
         Error error;
         QString file;
     };
+    QStringList files; ///< the traces in a folder, which are opened in its place
     std::vector<TracePtr> traces;
     std::vector<KldLog> printouts;
     std::vector<Problem> errors;
+};
+
+/// A file or folder that is being opened (or opened again, for F5).
+struct OpenItem {
+    QString path;
+    int reloadOf = -1; ///< run id, or -1 for a new file
+    bool live = false; ///< being written: nothing is said where it cannot be read yet
+    OpenHints hints = {};
+    quint64 ticket = 0;                    ///< what a late answer is recognised by
+    std::optional<OpenAnswer> answer = {}; ///< until it is taken up
+    bool takenUp = false;                  ///< what stays here then only waits for one in front of it
+    std::vector<int> runs = {};            ///< that it brought
+    bool missing() const { return !answer && !takenUp; }
+};
+
+/// That a person says how to read a file.
+struct HintsQuestion {
+    QString file, why;
+    OpenHints hints;
 };
 
 /// One pair being computed.
@@ -45,6 +56,13 @@ struct PairItem {
     TracePtr baseline, run;
     bool refresh = false;
     TablePtr before; ///< refresh: what it is compared with
+};
+
+/// What came of it.
+struct PairAnswer {
+    PairItem item;
+    Result<TablePtr> table;
+    bool stopped = false;
 };
 
 /// Belongs to the worker thread between its creation and the end of the session.
@@ -72,19 +90,34 @@ struct GridKey {
     bool operator==(const GridKey&) const = default;
 };
 
+/// Has `work` done by the thread that `context` lives in.
+template <class Work>
+void post([[maybe_unused]] QObject* context, [[maybe_unused]] Work&& work)
+{
+#ifndef __clang_analyzer__ // which takes the functor that waits in Qt's queue for a leak
+    QMetaObject::invokeMethod(context, std::forward<Work>(work), Qt::QueuedConnection);
+#endif
+}
+
 struct Session::Private {
     explicit Private(Session* session);
 
     Session* q;
 
-    // Files are opened in one thread and pairs computed in another, so that adding a file never waits for a long
-    // computation, nor costs what it has done so far. One item at a time each.
+    // Files are opened in some threads and pairs computed in another, one at a time, so that adding a file never waits
+    // for a long computation, nor costs what it has done so far. What they come to is taken up in the order of the
+    // requests and all at once, since every change has the views drawn anew: as soon as nothing more is on its way, or
+    // after a while, so that nobody waits for one slow file to see the others.
     QThreadPool openPool, computePool;
-    std::deque<OpenItem> toOpen; ///< the front is the one being opened
-    bool opening = false;
+    std::deque<OpenItem> toOpen; ///< in the order of the requests
+    QTimer openTimer;
+    int opening = 0; ///< in the pool, also those that nobody waits for any more
     std::stop_source openStop;
-    std::optional<PairItem> pair; ///< being computed
+    std::function<void(const Progress&)> openReport; ///< one for all that are opened
+    std::optional<PairItem> pair;                    ///< being computed
     std::stop_source pairStop;
+    std::vector<PairAnswer> computedPairs; ///< to be taken up; their runs still count as being worked on
+    QTimer pairTimer;
     bool enginePending = false;
     quint64 lastTicket = 0;
     bool wasBusy = false;
@@ -108,24 +141,38 @@ struct Session::Private {
     std::vector<Piece> pieces;
     std::deque<std::pair<GridKey, HeatmapGrid>> grids; ///< the last few asked for, newest first
 
-    // --- session_jobs.cpp ---
+    // --- session_opening.cpp ---
     void enqueue(const QStringList& paths, const std::vector<OpenHints>& hints = {});
-    void openNext();
+    void enqueueItem(OpenItem item);
+    void start(OpenItem& item);
+    void stopOpening(); ///< what was answered stays, the rest is let go of
     void opened(quint64 ticket, const OpenAnswer& answer);
+    void unfold(std::deque<OpenItem>::iterator folder, const QStringList& files);
+    bool waitsForEarlier(std::size_t index) const;
+    void takeUp(); ///< what is opened so far, in order; out of order only once it is clear what to compare with
+    void take(std::size_t index, std::vector<HintsQuestion>& questions);
     QString nameFor(const SessionRun& run) const;
-    void addTrace(const TracePtr& trace, const OpenItem& item);
-    void opened(const OpenItem& item, const OpenAnswer& answer);
+    void addTrace(const TracePtr& trace, std::size_t index);
     void reloaded(SessionRun& run, const OpenAnswer& answer, const OpenHints& hints);
     void notRead(SessionRun& run, const OpenAnswer& answer, const OpenHints& hints);
-    void openingDone();
+    SessionRun* wantedRun();
+    bool baselineKnown();
+    void settle(); ///< baseline and states, after traces came or changed
+
+    // --- session_jobs.cpp ---
+    bool beingReread(int id) const;
     void computeNext();
     void computed(const PairItem& item, const Result<TablePtr>& result, bool stopped);
+    bool stillOpen(const PairItem& item);
+    void tellSoon();
+    void takeUpPairs();
+    void take(const PairAnswer& answer);
     void noteVerified(const PairItem& item, const TablePtr& table);
     void startEngine();
     void engineKnown(const QString& text, const QString& notice);
     std::function<void(const Progress&)> reporter();
     void announceBusy();
-    bool isBusy() const { return opening || !toOpen.empty() || pair.has_value() || enginePending; }
+    bool isBusy() const { return opening > 0 || !toOpen.empty() || pair || !computedPairs.empty() || enginePending; }
 
     // --- session.cpp ---
     SessionRun* find(int id);

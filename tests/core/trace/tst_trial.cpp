@@ -57,6 +57,7 @@ private slots:
     void inherits_nothing();
     void with_children_ignored();
     void several_at_once();
+    void several_files_in_their_order();
     void many_chunks_are_found_quickly();
 
 private:
@@ -238,6 +239,30 @@ void TestTrial::several_at_once()
     }
     for (const bool r : right)
         QVERIFY(r);
+}
+
+void TestTrial::several_files_in_their_order()
+{
+    std::vector<std::filesystem::path> files;
+    for (int i = 0; i < 4; ++i)
+        for (const char* name : {"topk.h5", "missing.h5", "crashing.h5", "f16.h5"})
+            files.push_back(data(name));
+    const auto opened = open_traces(files, {});
+    QCOMPARE(opened.size(), files.size());
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        const auto& trace = opened[i].trace;
+        if (i % 4 == 0 || i % 4 == 3)
+            QVERIFY(trace && (*trace)->path == files[i] && opened[i].seconds > 0);
+        else if (i % 4 == 1)
+            QVERIFY(!trace && trace.error().kind == ErrorKind::NotFound);
+        else
+            QVERIFY(hdf5_version() != "1.10.8" || (!trace && contains(trace.error().message, "crashing.h5")));
+    }
+    QVERIFY(open_traces({}, {}).empty());
+    std::stop_source stop;
+    stop.request_stop();
+    for (const OpenedTrace& one : open_traces(files, {}, {stop.get_token(), {}}))
+        QVERIFY(!one.trace && one.trace.error().kind == ErrorKind::Cancelled);
 }
 
 void TestTrial::many_chunks_are_found_quickly()
