@@ -107,9 +107,8 @@ class Computation {
 public:
     Computation(const Trace& baseline, std::span<ComputedRun> runs, Engine& engine, const ComputeOptions& options,
                 const Job& job)
-        : baseline_(baseline), runs_(runs), engine_(engine), steady_(engine, options.threads),
-          // What is verified is read anew.
-          keep_rows_(options.keep_rows && !options.refresh), job_(job), hashes_(runs.size())
+        : baseline_(baseline), runs_(runs), engine_(engine), steady_(engine, options.threads), verify_(options.refresh),
+          keep_rows_(options.keep_rows), job_(job), hashes_(runs.size())
     {
     }
 
@@ -284,6 +283,8 @@ private:
         const Group& first = bundle.front();
         std::vector<std::shared_ptr<KnownRows>> known;
         const auto side = [&](const ProbeSet& set, const Group& group) {
+            if (verify_) // what is verified is read anew: what was kept may not be what lies there now
+                forget_rows(set);
             return RowSide{*set.rows, group.pairs, keep_rows_ ? known.emplace_back(known_rows(set)).get() : nullptr};
         };
         RowsOfRuns rows{side(first.baseline, first), {}, first.vocab};
@@ -342,7 +343,7 @@ private:
     std::span<ComputedRun> runs_;
     Engine& engine_;
     SteadyEngine steady_;
-    bool keep_rows_;
+    bool verify_, keep_rows_;
     const Job& job_;
     std::vector<RowHashes> hashes_; ///< by run
     std::size_t told_ = 0;          ///< of the engine's notices

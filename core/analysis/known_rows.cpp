@@ -17,6 +17,19 @@ struct Entry {
     std::shared_ptr<KnownRows> known;
 };
 
+/// Of all sets whose rows are open.
+struct Entries {
+    std::mutex mutex;
+    std::list<Entry> list;
+    std::uint64_t last_name = 0;
+
+    static Entries& get()
+    {
+        static Entries all;
+        return all;
+    }
+};
+
 std::string hash_of(const std::vector<std::int64_t>& positions)
 {
     Hasher hash;
@@ -45,18 +58,23 @@ std::optional<std::string> KnownRows::hash_of(std::int64_t row) const
 
 std::shared_ptr<KnownRows> known_rows(const ProbeSet& set)
 {
-    static std::mutex mutex;
-    static std::list<Entry> entries;
-    static std::uint64_t last_name = 0;
     const std::string positions = hash_of(set.positions);
-    const std::lock_guard lock(mutex);
-    entries.remove_if([](const Entry& e) { return e.rows.expired(); });
-    for (const Entry& e : entries)
+    Entries& all = Entries::get();
+    const std::lock_guard lock(all.mutex);
+    all.list.remove_if([](const Entry& e) { return e.rows.expired(); });
+    for (const Entry& e : all.list)
         if (e.rows.lock() == set.rows && e.positions == positions)
             return e.known;
     const auto rows = static_cast<std::size_t>(set.rows->rows());
-    entries.push_back({set.rows, positions, std::make_shared<KnownRows>(++last_name, rows)});
-    return entries.back().known;
+    all.list.push_back({set.rows, positions, std::make_shared<KnownRows>(++all.last_name, rows)});
+    return all.list.back().known;
+}
+
+void forget_rows(const ProbeSet& set)
+{
+    Entries& all = Entries::get();
+    const std::lock_guard lock(all.mutex);
+    all.list.remove_if([&](const Entry& e) { return e.rows.lock() == set.rows; });
 }
 
 } // namespace flipscope

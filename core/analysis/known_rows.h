@@ -40,4 +40,7 @@ private:
 /// again has rows of another name.
 std::shared_ptr<KnownRows> known_rows(const ProbeSet& set);
 
+/// From now on the set's rows have another name: what an engine kept of them is not taken for theirs any more.
+void forget_rows(const ProbeSet& set);
+
 } // namespace flipscope

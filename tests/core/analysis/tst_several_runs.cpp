@@ -234,6 +234,11 @@ private slots:
         const auto anew = pair(base, a, verify);
         QCOMPARE(reads(), (std::vector{all, all, 0}));
         QVERIFY(as_by_itself(anew, base, a));
+        reads();
+        const auto after = pair(b, a); // of these, a's rows are those that were read anew
+        QCOMPARE(reads(), (std::vector{0, 0, 0}));
+        QVERIFY(as_by_itself(after, b, a));
+        QVERIFY(base.rows->take_reads() == 0 && a.rows->take_reads() > 0);
         auto once = no_cache();
         once.keep_rows = false;
         KeepingEngine other;
