@@ -77,7 +77,7 @@ std::string RowHashes::hex() const
 
 int reading_threads()
 {
-    return static_cast<int>(std::clamp(std::thread::hardware_concurrency() / 2, 1U, 8U));
+    return static_cast<int>(std::clamp(std::thread::hardware_concurrency() * 3 / 4, 1U, 16U));
 }
 
 namespace {

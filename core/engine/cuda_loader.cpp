@@ -10,6 +10,9 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -92,20 +95,64 @@ Result<CudaModule> load_module()
     return m;
 }
 
+/// Page-locked memory of an engine. Locking a page costs more than to read a file's page: what is given back stays for
+/// the next analysis, as far as that asks for about as much. Thread-safe.
+class PinnedMemory {
+public:
+    PinnedMemory(const CudaModule& module, fs_engine* engine) : module_(module), engine_(engine) {}
+    ~PinnedMemory() { release(); }
+    PinnedMemory(const PinnedMemory&) = delete;
+    PinnedMemory& operator=(const PinnedMemory&) = delete;
+
+    /// `bytes` or somewhat more; nothing where the system gives none.
+    std::span<std::byte> take(std::size_t bytes)
+    {
+        const std::lock_guard lock(mutex_);
+        const auto fits = std::find_if(spare_.begin(), spare_.end(), [&](const auto& memory) {
+            return memory.size() >= bytes && memory.size() / 2 <= bytes;
+        });
+        if (fits != spare_.end()) {
+            const auto found = *fits;
+            spare_.erase(fits);
+            return found;
+        }
+        release(); // of another size than is wanted now
+        void* memory = module_.host_alloc(engine_, bytes);
+        return {static_cast<std::byte*>(memory), memory ? bytes : 0};
+    }
+    void give_back(std::span<std::byte> memory)
+    {
+        const std::lock_guard lock(mutex_);
+        spare_.push_back(memory);
+    }
+
+private:
+    void release()
+    {
+        for (const auto& memory : spare_)
+            module_.host_free(engine_, memory.data());
+        spare_.clear();
+    }
+
+    CudaModule module_;
+    fs_engine* engine_;
+    std::mutex mutex_;
+    std::vector<std::span<std::byte>> spare_;
+};
+
 class PinnedBuffer final : public HostBuffer {
 public:
-    PinnedBuffer(const CudaModule& module, fs_engine* engine, void* memory, std::size_t bytes)
-        : module_(module), engine_(engine)
+    PinnedBuffer(PinnedMemory& owner, std::span<std::byte> memory, std::size_t bytes) : owner_(owner), memory_(memory)
     {
-        bytes_ = {static_cast<std::byte*>(memory), bytes};
+        bytes_ = memory.first(bytes);
     }
-    ~PinnedBuffer() override { module_.host_free(engine_, bytes_.data()); }
+    ~PinnedBuffer() override { owner_.give_back(memory_); }
     PinnedBuffer(const PinnedBuffer&) = delete;
     PinnedBuffer& operator=(const PinnedBuffer&) = delete;
 
 private:
-    CudaModule module_;
-    fs_engine* engine_;
+    PinnedMemory& owner_;
+    std::span<std::byte> memory_;
 };
 
 std::int32_t stop_requested(void* token)
@@ -130,18 +177,18 @@ ErrorKind kind_of(std::int32_t status)
 class CudaEngine final : public Engine {
 public:
     CudaEngine(const CudaModule& module, fs_engine* engine, const fs_device_info& info)
-        : module_(module), engine_(engine),
+        : module_(module), engine_(engine, module.close), pinned_(module, engine),
           detail_(fmt::format("{}{}, driver for CUDA {}.{}",
                               info.device_count > 1 ? fmt::format("{} x ", info.device_count) : "", info.name,
                               info.driver_version / 1000, info.driver_version % 1000 / 10))
     {
     }
-    ~CudaEngine() override { module_.close(engine_); }
-    CudaEngine(const CudaEngine&) = delete;
-    CudaEngine& operator=(const CudaEngine&) = delete;
 
     std::string_view name() const override { return "cuda"; }
     std::string detail() const override { return detail_; }
+    /// Three of them stay in the processor's cache between reading, hashing and the way over the bus. Half of it leaves
+    /// a GPU waiting between blocks, twice of it makes reading a third slower (tests/bench/RESULTS.md).
+    std::int64_t block_bytes() const override { return 32 << 20; }
 
     Result<void> compute(const PairBlock& block, std::span<ProbeMetrics> out, std::stop_token stop) override
     {
@@ -167,7 +214,7 @@ public:
             block.next_ids,       block.keys};
         std::array<char, 512> error{};
         const std::int32_t status =
-            module_.compute(engine_, &plain, out.data(), stop_requested, &stop, error.data(), error.size());
+            module_.compute(engine_.get(), &plain, out.data(), stop_requested, &stop, error.data(), error.size());
         take_notice();
         if (status == FS_OK)
             return {};
@@ -178,16 +225,16 @@ public:
 
     bool holds(const RowView& view, std::int32_t vocab, std::span<const std::int64_t> keys) const override
     {
-        return module_.holds(engine_, view.source, static_cast<std::int32_t>(view.type), vocab, keys.data(),
+        return module_.holds(engine_.get(), view.source, static_cast<std::int32_t>(view.type), vocab, keys.data(),
                              static_cast<std::int64_t>(keys.size())) != 0;
     }
 
     Result<std::unique_ptr<HostBuffer>> allocate(std::size_t bytes) override
     {
-        void* memory = module_.host_alloc(engine_, bytes);
-        if (!memory) // ordinary memory is slower to copy from, and as right
+        const std::span<std::byte> memory = pinned_.take(bytes);
+        if (memory.empty()) // ordinary memory is slower to copy from, and as right
             return Engine::allocate(bytes);
-        return std::make_unique<PinnedBuffer>(module_, engine_, memory, bytes);
+        return std::make_unique<PinnedBuffer>(pinned_, memory, bytes);
     }
 
     std::vector<std::string> take_notices() override { return std::exchange(notices_, {}); }
@@ -196,13 +243,14 @@ private:
     void take_notice()
     {
         std::array<char, 512> text{};
-        module_.notice(engine_, text.data(), text.size());
+        module_.notice(engine_.get(), text.data(), text.size());
         if (text[0])
             notices_.emplace_back(text.data());
     }
 
     CudaModule module_;
-    fs_engine* engine_;
+    std::unique_ptr<fs_engine, fs_engine_close_fn*> engine_;
+    PinnedMemory pinned_; // before the engine goes
     std::string detail_;
     std::vector<std::string> notices_;
 };

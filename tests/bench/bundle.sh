@@ -15,6 +15,11 @@ program=$1 folder=$2 module=${3:-}
 mkdir -p "$folder/lib"
 cp -L "$program" "$folder/program"
 files=("$program")
+trial=$(dirname "$program")/flipscope-trial # opens each HDF5 file first
+if [ -f "$trial" ]; then
+    cp -L "$trial" "$folder/"
+    files+=("$trial")
+fi
 if [ -n "$module" ]; then
     cp -L "$module" "$folder/"
     files+=("$module")

@@ -8,6 +8,7 @@
 #include "core/engine/plugin_abi.h"
 
 #include <QFile>
+#include <QLibrary>
 #include <QProcess>
 #include <QtTest>
 #include <vector>
@@ -68,6 +69,40 @@ private slots:
         qputenv("FLIPSCOPE_CUDA_MODULE", FLIPSCOPE_FAKE_MODULE);
         qputenv("FLIPSCOPE_FAKE_CASE", "device");
         QCOMPARE(message_of_cuda(), QStringLiteral("the module's own sentence"));
+    }
+
+    void pinned_memory_is_used_again()
+    {
+        qputenv("FLIPSCOPE_CUDA_MODULE", FLIPSCOPE_FAKE_MODULE);
+        qputenv("FLIPSCOPE_FAKE_CASE", "memory");
+        QLibrary fake(FLIPSCOPE_FAKE_MODULE);
+        const auto pieces = reinterpret_cast<int (*)()>(fake.resolve("fake_pieces"));
+        QVERIFY(pieces);
+        {
+            auto engine = make_cuda_engine();
+            QVERIFY(engine.has_value());
+            const auto take = [&](std::size_t bytes) {
+                auto buffer = (*engine)->allocate(bytes);
+                return buffer && (*buffer)->bytes().size() == bytes ? std::move(*buffer) : nullptr;
+            };
+            auto one = take(100000), two = take(100000);
+            QVERIFY(one && two && one->bytes().data() != two->bytes().data());
+            QCOMPARE(pieces(), 2);
+            const std::byte* there = one->bytes().data();
+            one.reset();
+            one = take(90000); // fits into what was given back
+            QVERIFY(one && one->bytes().data() == there);
+            QCOMPARE(pieces(), 2);
+            one.reset();
+            one = take(200000); // does not: that goes, and other memory comes
+            QVERIFY(one);
+            QCOMPARE(pieces(), 2);
+            one.reset();
+            one = take(50000); // far less does not sit on so much
+            QVERIFY(one);
+            QCOMPARE(pieces(), 2);
+        }
+        QCOMPARE(pieces(), 0);
     }
 
     /// The real module with a driver library that answers as an old driver does, in a process of its own: the CUDA
