@@ -9,8 +9,16 @@ namespace flipscope::gpu {
 
 namespace {
 
-/// Rows whose names are within such a piece stay together.
-constexpr std::int64_t piece = 64;
+/// Rows whose names are within such a piece stay together: few enough that a block has some for each device.
+constexpr std::int64_t piece = 4;
+
+std::uint64_t mixed(std::uint64_t h)
+{
+    h *= 0x9e3779b97f4a7c15U;
+    h ^= h >> 32;
+    h *= 0xff51afd7ed558ccdU;
+    return h >> 32;
+}
 
 bool known(std::int32_t type)
 {
@@ -47,7 +55,10 @@ Outcome DeviceSet::start(int devices, int count, std::int64_t memory_limit)
 
 std::size_t DeviceSet::owner(std::int64_t key) const
 {
-    return static_cast<std::size_t>(static_cast<std::uint64_t>(key) / piece) % engines_.size();
+    // Neighbouring pieces go round, each round begun elsewhere: in turns alone, positions that come in steps would all
+    // meet the same device.
+    const std::uint64_t turn = static_cast<std::uint64_t>(key) / piece;
+    return static_cast<std::size_t>((turn + mixed(turn / engines_.size())) % engines_.size());
 }
 
 Outcome DeviceSet::compute(const fs_block& block, ProbeMetrics* out, std::int32_t (*cancelled)(void*), void* context)

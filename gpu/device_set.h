@@ -9,7 +9,7 @@
 
 namespace flipscope::gpu {
 
-/// The devices of a machine, which share the probes of a block: each gets pieces of 64 neighbouring rows (by their
+/// The devices of a machine, which share the probes of a block: each gets pieces of 4 neighbouring rows (by their
 /// names, where they have some, so that a row is looked for where it was left). A probe's numbers do not depend on who
 /// computes it. One thread at a time; inside, a thread for each device.
 class DeviceSet {
