@@ -22,23 +22,22 @@ double edge_of(int bin)
     return std::pow(10.0, bin / bins_per_decade);
 }
 
-KlHistogram::Run values_of(std::span<const ProbeMetrics> probes)
+KlHistogram::Run values_of(const SortedKl& all, const TokenRange& range)
 {
     KlHistogram::Run run;
-    for (const ProbeMetrics& p : probes) {
-        if (!p.valid || std::isnan(p.kl_pq)) {
-            ++run.invalid;
+    run.sorted.reserve(all.values.size());
+    for (const SortedKl::Value& value : all.values) {
+        if (value.position < range.start || value.position >= range.end)
             continue;
-        }
         ++run.n;
-        if (std::isinf(p.kl_pq))
+        if (std::isinf(value.kl))
             ++run.infinite;
-        else if (p.kl_pq > 0)
-            run.sorted.push_back(p.kl_pq);
+        else if (value.kl > 0)
+            run.sorted.push_back(value.kl);
         else
-            ++(p.kl_pq < 0 ? run.below_zero : run.zero);
+            ++(value.kl < 0 ? run.below_zero : run.zero);
     }
-    std::sort(run.sorted.begin(), run.sorted.end());
+    run.invalid = std::ranges::lower_bound(all.invalid, range.end) - std::ranges::lower_bound(all.invalid, range.start);
     return run;
 }
 
@@ -87,28 +86,53 @@ double KlHistogram::cumulative(std::size_t run, double x) const
     return static_cast<double>(below) / static_cast<double>(r.n);
 }
 
+SortedKl sort_kl(std::span<const ProbeMetrics> probes)
+{
+    SortedKl sorted;
+    sorted.values.reserve(probes.size());
+    for (const ProbeMetrics& p : probes) {
+        if (p.valid && !std::isnan(p.kl_pq))
+            sorted.values.push_back({p.kl_pq, p.position});
+        else
+            sorted.invalid.push_back(p.position);
+    }
+    std::ranges::sort(sorted.values, {}, &SortedKl::Value::kl);
+    return sorted;
+}
+
 KlHistogram kl_histogram(const ProbeChartData& data)
+{
+    std::vector<std::shared_ptr<const SortedKl>> sorted;
+    for (std::size_t i = 0; i < data.runs.size(); ++i)
+        sorted.push_back(std::make_shared<const SortedKl>(sort_kl(data.probes(i))));
+    return kl_histogram(data, sorted);
+}
+
+KlHistogram kl_histogram(const ProbeChartData& data, std::span<const std::shared_ptr<const SortedKl>> sorted)
 {
     KlHistogram histogram;
     int first = std::numeric_limits<int>::max(), last = std::numeric_limits<int>::min();
-    for (std::size_t i = 0; i < data.runs.size(); ++i) {
-        histogram.runs.push_back(values_of(data.probes(i)));
-        const auto& sorted = histogram.runs.back().sorted;
-        if (sorted.empty())
+    for (const auto& run : sorted) {
+        histogram.runs.push_back(run ? values_of(*run, data.shown()) : KlHistogram::Run{});
+        const auto& values = histogram.runs.back().sorted;
+        if (values.empty())
             continue;
-        first = std::min(first, bin_of(sorted.front()));
-        last = std::max(last, bin_of(sorted.back()));
+        first = std::min(first, bin_of(values.front()));
+        last = std::max(last, bin_of(values.back()));
     }
     if (first > last)
         return histogram;
     for (int bin = first; bin <= last + 1; ++bin)
         histogram.edges.push_back(edge_of(bin));
     for (KlHistogram::Run& run : histogram.runs) {
-        run.counts.assign(histogram.edges.size() - 1, 0);
-        for (const double value : run.sorted) {
-            const auto above = std::upper_bound(histogram.edges.begin(), histogram.edges.end(), value);
-            const auto bin = std::clamp<std::ptrdiff_t>(above - histogram.edges.begin() - 1, 0, last - first);
-            ++run.counts[static_cast<std::size_t>(bin)];
+        // A value on an edge counts above it; what rounding puts outside of all edges counts in the outermost bin.
+        auto from = run.sorted.begin();
+        for (std::size_t bin = 0; bin + 1 < histogram.edges.size(); ++bin) {
+            const auto to = bin + 2 == histogram.edges.size()
+                                ? run.sorted.end()
+                                : std::lower_bound(from, run.sorted.end(), histogram.edges[bin + 1]);
+            run.counts.push_back(to - from);
+            from = to;
         }
     }
     return histogram;
@@ -118,22 +142,7 @@ std::vector<AgreementPoint> agreement(std::span<const ProbeMetrics> probes, std:
 {
     std::vector<AgreementPoint> points;
     points.reserve(probes.size());
-    std::int64_t n = 0, flips = 0, all = 0, all_flips = 0;
-    std::size_t oldest = 0;
-    for (const ProbeMetrics& p : probes) {
-        if (!p.valid)
-            continue;
-        ++n;
-        ++all;
-        flips += p.flip ? 1 : 0;
-        all_flips += p.flip ? 1 : 0;
-        for (; probes[oldest].position <= p.position - window_tokens; ++oldest) {
-            n -= probes[oldest].valid ? 1 : 0;
-            flips -= probes[oldest].valid && probes[oldest].flip ? 1 : 0;
-        }
-        points.push_back({p.position, 1 - static_cast<double>(flips) / static_cast<double>(n),
-                          1 - static_cast<double>(all_flips) / static_cast<double>(all), n});
-    }
+    each_agreement(probes, window_tokens, [&](const AgreementPoint& point) { points.push_back(point); });
     return points;
 }
 

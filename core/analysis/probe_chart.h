@@ -9,6 +9,7 @@
 #include "core/trace/trace.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,6 +64,20 @@ struct KlHistogram {
 };
 KlHistogram kl_histogram(const ProbeChartData& data);
 
+/// The valid probes' KL(P‖Q) of a whole table, ascending, each with its position: what is shown of it need not be
+/// sorted again.
+struct SortedKl {
+    struct Value {
+        double kl;
+        std::int64_t position;
+    };
+    std::vector<Value> values;         ///< without NaN
+    std::vector<std::int64_t> invalid; ///< positions of the others, ascending
+};
+SortedKl sort_kl(std::span<const ProbeMetrics> probes);
+/// The same histogram; `sorted` is parallel to the data's runs, null where a run has no table.
+KlHistogram kl_histogram(const ProbeChartData& data, std::span<const std::shared_ptr<const SortedKl>> sorted);
+
 /// Top-1 agreement at a probe, looking back.
 struct AgreementPoint {
     std::int64_t position = 0;
@@ -70,7 +85,27 @@ struct AgreementPoint {
     double cumulative = 0; ///< the same from the first probe of the range on
     std::int64_t n = 0;    ///< probes that `recent` counts
 };
-/// A point for every valid probe.
+/// Calls `take` with a point for every valid probe; a probe is anything with `position`, `valid` and `flip`.
+template <class Probe, class Take>
+void each_agreement(std::span<const Probe> probes, std::int64_t window_tokens, Take take)
+{
+    std::int64_t n = 0, flips = 0, all = 0, all_flips = 0;
+    std::size_t oldest = 0;
+    for (const Probe& p : probes) {
+        if (!p.valid)
+            continue;
+        ++n;
+        ++all;
+        flips += p.flip ? 1 : 0;
+        all_flips += p.flip ? 1 : 0;
+        for (; probes[oldest].position <= p.position - window_tokens; ++oldest) {
+            n -= probes[oldest].valid ? 1 : 0;
+            flips -= probes[oldest].valid && probes[oldest].flip ? 1 : 0;
+        }
+        take(AgreementPoint{p.position, 1 - static_cast<double>(flips) / static_cast<double>(n),
+                            1 - static_cast<double>(all_flips) / static_cast<double>(all), n});
+    }
+}
 std::vector<AgreementPoint> agreement(std::span<const ProbeMetrics> probes, std::int64_t window_tokens);
 
 } // namespace flipscope

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How long the window takes, on the offscreen platform: from the start to the first complete picture, and for each
-// thing that a person does with it, from the change until everything is painted again.
-//   bench_gui          12 runs of 3,125 probes, then 3 runs of 100,000, all from the cache
-//   bench_gui start N  the first picture of 12 runs alone, N times
+// thing that a person does with it, from the change until everything is painted again. A change may take several
+// frames (the heatmap, then the charts under it): "frame" is the longest of them, "all" is until everything is right.
+//   bench_gui                  12 runs of 3,125 probes, then 3 runs of 100,000, all from the cache
+//   bench_gui start N              the first picture of 12 runs alone, N times
+//   bench_gui SET [WORD [TIMES]]   only the 12 or the 3 runs, only what has WORD in its name, TIMES times each
 #include "core/analysis/compute.h"
 #include "core/trace/open.h"
 #include "core/trace/writer.h"
@@ -16,6 +18,7 @@
 #include "ui/window/heatmap_panel.h"
 #include "ui/window/main_window.h"
 
+#include <QAbstractEventDispatcher>
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QMouseEvent>
@@ -24,7 +27,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fmt/format.h>
 #include <thread>
 
@@ -91,33 +96,98 @@ void fill_cache(const QStringList& files)
         (void)compute_table(*baseline, *open_trace(file.toStdString()), *engine);
 }
 
+/// An application that knows when its window was painted.
+class Watched final : public QApplication {
+public:
+    using QApplication::QApplication;
+    bool notify(QObject* receiver, QEvent* event) override
+    {
+        const bool frame = event->type() == QEvent::UpdateRequest;
+        const bool done = QApplication::notify(receiver, event);
+        if (frame)
+            m_frames.push_back(m_clock.nsecsElapsed());
+        return done;
+    }
+    void start()
+    {
+        m_frames.clear();
+        m_clock.start();
+    }
+    /// Milliseconds of the longest frame since start(), and until the last was painted.
+    std::pair<double, double> frames() const
+    {
+        qint64 longest = 0, last = 0;
+        for (const qint64 frame : m_frames) {
+            longest = std::max(longest, frame - last);
+            last = frame;
+        }
+        return {static_cast<double>(longest) / 1e6, static_cast<double>(last) / 1e6};
+    }
+
+private:
+    QElapsedTimer m_clock;
+    std::vector<qint64> m_frames; // nanoseconds since start()
+};
+
+Watched* application = nullptr;
+QString only;         // what is measured; empty = all
+int wanted_times = 0; // 0 = as often as usual
+
+/// Until nothing is left to do: events, what they post, and timers that run out at once.
+void settle()
+{
+    for (int quiet = 0; quiet < 3;)
+        quiet = QCoreApplication::eventDispatcher()->processEvents(QEventLoop::AllEvents) ? 0 : quiet + 1;
+}
+
 void until_idle(const Session& session)
 {
     while (session.busy())
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents); // with a time limit it would not wait, but spin
-    QCoreApplication::processEvents();
+    settle();
 }
 
-void line(const char* what, double milliseconds)
+double median(std::vector<double> all)
 {
-    fmt::print("  {:<44}{:>9.1f} ms\n", what, milliseconds);
-    std::fflush(stdout);
+    std::sort(all.begin(), all.end());
+    return all[all.size() / 2];
 }
 
-/// Median over some repetitions of what `action` and painting everything take.
+void title(const char* what)
+{
+    fmt::print("{:<46}{:>9}{:>9}{:>9}\n", what, "frame", "all", "CPU");
+}
+
+double cpu_milliseconds()
+{
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+/// Medians over some repetitions of what `action` and painting everything take, in milliseconds: the longest frame,
+/// until all is right, and what this thread computed for it.
 template <class Action>
 void measure(const char* what, const Action& action, int times = 9)
 {
-    std::vector<double> all;
+    if (!only.isEmpty() && !QLatin1String(what).contains(only))
+        return;
+    if (wanted_times > 0 && times > 1)
+        times = wanted_times;
+    std::vector<double> longest, all, computed;
     for (int i = 0; i < times; ++i) {
-        QElapsedTimer timer;
-        timer.start();
+        settle();
+        const double before = cpu_milliseconds();
+        application->start();
         action(i);
-        QCoreApplication::processEvents();
-        all.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+        settle();
+        const auto [frame, last] = application->frames();
+        longest.push_back(frame);
+        all.push_back(last);
+        computed.push_back(cpu_milliseconds() - before);
     }
-    std::sort(all.begin(), all.end());
-    line(what, all[all.size() / 2]);
+    fmt::print("  {:<44}{:>9.1f}{:>9.1f}{:>9.1f}\n", what, median(longest), median(all), median(computed));
+    std::fflush(stdout);
 }
 
 void move_over(QWidget* widget, double share)
@@ -139,14 +209,14 @@ double open_window(MainWindow& window, const QStringList& files)
     return static_cast<double>(timer.nsecsElapsed()) / 1e6;
 }
 
-void measure_window(const char* title, const QStringList& files)
+void measure_window(const char* name, const QStringList& files)
 {
-    fmt::print("{}\n", title);
+    title(name);
     QElapsedTimer timer;
     timer.start();
     MainWindow window;
     const double made = static_cast<double>(timer.nsecsElapsed()) / 1e6;
-    line("window to first complete picture", made + open_window(window, files));
+    fmt::print("  {:<53}{:>9.1f}\n", "window to first complete picture", made + open_window(window, files));
     Session& session = *window.session();
     HeatmapPanel* panel = window.heatmapPanel();
     const qint64 sizes[] = {4096, 8000, 2048};
@@ -162,10 +232,10 @@ void measure_window(const char* title, const QStringList& files)
     measure("by segment and back",
             [&](int i) { session.setPartition(i % 2 ? Partition::Windows : Partition::Segments); });
     session.setPartition(Partition::Windows);
-    measure("zoom of heatmap and lines", [&](int i) { session.setRange({8000, 24000 + 8000 * i}); });
+    measure("zoom of heatmap and lines", [&](int i) { session.setRange({8000, 24000 + 8000 * (i % 9)}); });
     session.setRange({});
     measure(
-        "hover over the heatmap, a frame", [&](int i) { move_over(panel->heatmap(), i / 40.0); }, 40);
+        "hover over the heatmap", [&](int i) { move_over(panel->heatmap(), i * 7 % 40 / 40.0); }, 40);
     measure("choose a cell", [&](int i) {
         panel->heatmap()->setFocus();
         session.path().go({session.visibleRuns()[0]->id, 8000 * (i % 12), -1, -1});
@@ -173,25 +243,23 @@ void measure_window(const char* title, const QStringList& files)
     const char* names[] = {"KL by position", "distribution", "margin", "agreement"};
     for (int kind = 0; kind < 4; ++kind) {
         ProbeChartView* chart = panel->charts()->probeChart(static_cast<ProbePlot::Kind>(kind));
+        const auto named = [&](const char* what) { return fmt::format("{}: {}", names[kind], what); };
         panel->charts()->tabs()->setCurrentIndex(0);
-        QCoreApplication::processEvents();
-        fmt::print("  {}\n", names[kind]);
+        settle();
         measure(
-            "    shown", [&](int i) { panel->charts()->tabs()->setCurrentIndex(i % 2 ? 0 : kind + 1); }, 1);
+            named("shown").c_str(), [&](int) { panel->charts()->tabs()->setCurrentIndex(kind + 1); }, 1);
         panel->charts()->tabs()->setCurrentIndex(kind + 1);
-        QCoreApplication::processEvents();
         measure(
-            "    hover, a frame", [&](int i) { move_over(chart, i / 40.0); }, 40);
-        measure("    zoom, a frame", [&](int i) { session.setRange({1000 * i, 90000 - 1000 * i}); });
+            named("hover").c_str(), [&](int i) { move_over(chart, i * 7 % 40 / 40.0); }, 40);
+        measure(named("zoom").c_str(), [&](int i) { session.setRange({1000 * (i % 40), 90000 - 1000 * (i % 40)}); });
         session.setRange({});
-        measure("    another run", [&](int i) {
+        measure(named("another run").c_str(), [&](int i) {
             const auto runs = session.visibleRuns();
             session.path().go({runs[static_cast<std::size_t>(i) % runs.size()]->id, -1, -1, -1});
         });
     }
     panel->charts()->tabs()->setCurrentIndex(0);
     session.path().go({session.visibleRuns().back()->id, -1, -1, -1});
-    QCoreApplication::processEvents();
     auto* tokens = window.findChild<TokenView*>();
     measure("next flip", [&](int) { tokens->nextFlip(); });
     until_idle(session);
@@ -208,16 +276,20 @@ int main(int argc, char** argv)
     qputenv("FLIPSCOPE_ENGINE", "cpu");
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
-    const bool start_only = argc > 1 && std::string_view(argv[1]) == "start";
-    const QStringList usual = write_runs(folder.path(), 12, 100'000, 32);
-    const QStringList large = start_only ? QStringList() : write_runs(folder.path(), 3, 100'000, 1);
+    const std::string_view set = argc > 1 ? argv[1] : "";
+    const bool start_only = set == "start";
+    const QStringList usual = set != "3" ? write_runs(folder.path(), 12, 100'000, 32) : QStringList();
+    const QStringList large = set != "12" && !start_only ? write_runs(folder.path(), 3, 100'000, 1) : QStringList();
+    only = QString::fromLocal8Bit(argc > 2 ? argv[2] : "");
+    wanted_times = argc > 3 ? std::max(1, std::atoi(argv[3])) : 0;
     std::this_thread::sleep_for(std::chrono::seconds(2));
-    fill_cache(usual);
-    if (!start_only)
-        fill_cache(large);
+    for (const QStringList& files : {usual, large})
+        if (!files.isEmpty())
+            fill_cache(files);
     QElapsedTimer timer;
     timer.start();
-    QApplication application(argc, argv);
+    Watched watched(argc, argv);
+    application = &watched;
     loadExportFonts();
     fmt::print("QApplication {:.1f} ms\n", static_cast<double>(timer.nsecsElapsed()) / 1e6);
     for (int i = 0; start_only && i < (argc > 2 ? std::atoi(argv[2]) : 1); ++i) {
@@ -231,7 +303,9 @@ int main(int argc, char** argv)
     }
     if (start_only)
         return 0;
-    measure_window("12 runs x 3,125 probes", usual);
-    measure_window("3 runs x 100,000 probes", large);
+    if (!usual.isEmpty())
+        measure_window("12 runs x 3,125 probes", usual);
+    if (!large.isEmpty())
+        measure_window("3 runs x 100,000 probes", large);
     return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Share of equal top tokens over position, looking back one window: a line per run.
-#include "ui/charts/bare_chart.h"
 #include "ui/charts/chart_paint.h"
 #include "ui/charts/chart_text.h"
 #include "ui/charts/nice_ticks.h"
@@ -21,11 +20,7 @@ constexpr int enough_probes = 8; // fewer are not drawn where a run has as many
 
 class AgreementPlot final : public ProbePlot {
 public:
-    explicit AgreementPlot(QGraphicsScene* scene) : ProbePlot(scene), m_chart(new BareChart)
-    {
-        scene->addItem(m_chart);
-    }
-    ~AgreementPlot() override { delete m_chart; }
+    explicit AgreementPlot(QGraphicsScene* scene) : ProbePlot(scene) {}
 
     QString title() const override
     {
@@ -48,7 +43,6 @@ public:
 protected:
     void prepare() override;
     void layOutPlot() override;
-    void restyle() override { layOutPlot(); }
     void paintBack(QPainter& p) const override;
     void paintMarks(QPainter& p) const override;
 
@@ -56,27 +50,34 @@ private:
     const AgreementPoint* find(int row, qint64 position) const; ///< the last at or before it
     double yOf(double share) const { return m_plot.bottom() - (share - m_low) / (m_high - m_low) * m_plot.height(); }
     QPointF at(const AgreementPoint& p) const { return {xOfToken(static_cast<double>(p.position)), yOf(p.recent)}; }
-    /// Two points a pixel at most, the least and the largest value of each bucket: there is no more to see.
-    QList<QPointF> thinned(const std::vector<AgreementPoint>& points) const;
+    QPolygonF thinned(const std::vector<AgreementPoint>& points) const;
+    void paintLine(QPainter& p, int row) const;
 
-    BareChart* m_chart;
-    std::vector<std::vector<AgreementPoint>> m_points;
+    std::vector<std::vector<AgreementPoint>> m_recent;
+    std::vector<QPolygonF> m_lines; ///< of each run, in the scene
     double m_low = 0, m_high = 1;
 };
 
 void AgreementPlot::prepare()
 {
-    m_points.clear();
+    takePoints();
+    m_recent.clear();
     double least = 1;
     for (int row = 0; row < rows(); ++row) {
-        auto points = agreement(probes(row), m_data.window_tokens);
-        // A share of one or two probes says nothing and would press all the rest flat.
-        const auto enough = std::ranges::find_if(points, [](const AgreementPoint& p) { return p.n >= enough_probes; });
-        if (enough != points.end())
-            points.erase(points.begin(), enough);
+        std::vector<AgreementPoint> points;
+        points.reserve(this->points(row).size());
+        bool enough = false;
+        each_agreement(this->points(row), m_data.window_tokens, [&](const AgreementPoint& p) {
+            // A share of one or two probes says nothing and would press all the rest flat.
+            if (!enough && p.n >= enough_probes) {
+                points.clear();
+                enough = true;
+            }
+            points.push_back(p);
+        });
         for (const AgreementPoint& p : points)
             least = std::min(least, p.recent);
-        m_points.push_back(std::move(points));
+        m_recent.push_back(std::move(points));
     }
     // Agreement crowds below 100 %: from half a step under the least value, but never less than a few per cent high.
     m_low = std::max(0.0, 1 - std::max(1.12 * (1 - least), 0.04));
@@ -85,50 +86,38 @@ void AgreementPlot::prepare()
 
 const AgreementPoint* AgreementPlot::find(int row, qint64 position) const
 {
-    if (row < 0 || row >= static_cast<int>(m_points.size()))
+    if (row < 0 || row >= static_cast<int>(m_recent.size()))
         return nullptr;
-    const auto& points = m_points[static_cast<std::size_t>(row)];
+    const auto& points = m_recent[static_cast<std::size_t>(row)];
     const auto after = std::upper_bound(points.begin(), points.end(), position,
                                         [](qint64 at, const AgreementPoint& p) { return at < p.position; });
     return after == points.begin() ? nullptr : &*(after - 1);
 }
 
-QList<QPointF> AgreementPlot::thinned(const std::vector<AgreementPoint>& points) const
+/// Two points a pixel at most, the least and the largest value of each bucket: there is no more to see.
+QPolygonF AgreementPlot::thinned(const std::vector<AgreementPoint>& points) const
 {
-    const double start = static_cast<double>(m_data.shown().start);
-    const auto point = [&](const AgreementPoint& p) {
-        return QPointF(static_cast<double>(p.position) - start, p.recent);
-    };
-    QList<QPointF> kept;
+    QPolygonF kept;
     const auto columns = static_cast<std::size_t>(std::max(m_plot.width(), 200.0));
     const std::size_t bucket = points.size() <= 2 * columns ? 1 : points.size() / columns + 1;
+    kept.reserve(static_cast<qsizetype>(2 * (points.size() / bucket + 1)));
     for (std::size_t i = 0; i < points.size(); i += bucket) {
         const auto end = points.begin() + static_cast<std::ptrdiff_t>(std::min(i + bucket, points.size()));
         const auto [low, high] =
             std::minmax_element(points.begin() + static_cast<std::ptrdiff_t>(i), end,
                                 [](const AgreementPoint& a, const AgreementPoint& b) { return a.recent < b.recent; });
-        kept << point(*std::min(low, high));
+        kept << at(*std::min(low, high));
         if (low != high)
-            kept << point(*std::max(low, high));
+            kept << at(*std::max(low, high));
     }
     return kept;
 }
 
 void AgreementPlot::layOutPlot()
 {
-    QVector<ChartLine> lines;
-    const TokenRange range = m_data.shown();
-    for (const int row : paintOrder()) {
-        if (row >= static_cast<int>(m_points.size()) || m_points[static_cast<std::size_t>(row)].size() < 2)
-            continue;
-        QPen pen(inkOf(row), row == m_currentRow ? 2.4 : 1.6);
-        pen.setJoinStyle(Qt::RoundJoin);
-        if (row == m_floorRow)
-            pen.setStyle(Qt::DashLine);
-        lines << ChartLine{pen, thinned(m_points[static_cast<std::size_t>(row)])};
-    }
-    m_chart->setLines(lines);
-    m_chart->place(m_size, m_plot, static_cast<double>(range.end - range.start), m_low, m_high);
+    m_lines.clear();
+    for (const auto& points : m_recent)
+        m_lines.push_back(points.size() < 2 ? QPolygonF() : thinned(points));
 }
 
 void AgreementPlot::paintBack(QPainter& p) const
@@ -138,8 +127,7 @@ void AgreementPlot::paintBack(QPainter& p) const
     p.setRenderHint(QPainter::Antialiasing, false);
     p.fillRect(m_plot, m_style.plot);
     const auto metric = find_window_metric("flip_rate"); // a share
-    const int most = std::max(2, static_cast<int>(m_plot.height() / 30));
-    for (const double value : niceTicks(m_low, m_high, most, 100)) {
+    for (const double value : axisTicks(m_low, m_high, m_plot.height(), 30, metrics.height() + 2, 100)) {
         const double y = yOf(value);
         p.setRenderHint(QPainter::Antialiasing, false);
         p.setPen(QPen(m_style.grid, 1));
@@ -160,10 +148,34 @@ void AgreementPlot::paintBack(QPainter& p) const
 void AgreementPlot::paintMarks(QPainter& p) const
 {
     p.setRenderHint(QPainter::Antialiasing, true);
-    for (const int row : paintOrder()) { // a run of one probe has no line
-        if (row < static_cast<int>(m_points.size()) && m_points[static_cast<std::size_t>(row)].size() == 1)
-            p.fillPath(chart_paint::marker(0, at(m_points[static_cast<std::size_t>(row)][0]), 3.5), inkOf(row));
+    p.setBrush(Qt::NoBrush);
+    for (const int row : paintOrder()) {
+        const auto& points = m_recent[static_cast<std::size_t>(row)];
+        if (points.size() == 1) // no line
+            p.fillPath(chart_paint::marker(0, at(points[0]), 3.5), inkOf(row));
+        paintLine(p, row);
     }
+}
+
+void AgreementPlot::paintLine(QPainter& p, int row) const
+{
+    const QPolygonF& line = m_lines[static_cast<std::size_t>(row)];
+    QPen pen(inkOf(row), row == m_currentRow ? 2.4 : 1.6);
+    pen.setJoinStyle(Qt::RoundJoin);
+    if (row == m_floorRow || isVector(p)) {
+        if (row == m_floorRow)
+            pen.setStyle(Qt::DashLine);
+        p.setPen(pen);
+        p.drawPolyline(line);
+        return;
+    }
+    // On the screen piece by piece: joining thousands of them takes ten times as long and looks the same.
+    QVector<QLineF> pieces;
+    pieces.reserve(line.size());
+    for (qsizetype i = 1; i < line.size(); ++i)
+        pieces << QLineF(line[i - 1], line[i]);
+    p.setPen(pen);
+    p.drawLines(pieces);
 }
 
 ProbePlot::Hit AgreementPlot::hitAt(const QPointF& point) const

@@ -4,9 +4,12 @@
 
 #include <QLegend>
 
+#include <algorithm>
+#include <utility>
+
 namespace flipscope {
 
-BareChart::BareChart() : m_x(new QValueAxis), m_y(new QValueAxis), m_carrier(new QLineSeries)
+BareChart::BareChart() : m_x(new QValueAxis), m_y(new QValueAxis)
 {
     setBackgroundVisible(false);
     setPlotAreaBackgroundVisible(false);
@@ -23,14 +26,6 @@ BareChart::BareChart() : m_x(new QValueAxis), m_y(new QValueAxis), m_carrier(new
     }
     addAxis(m_x, Qt::AlignBottom);
     addAxis(m_y, Qt::AlignLeft);
-    attach(m_carrier);
-}
-
-void BareChart::attach(QLineSeries* series)
-{
-    addSeries(series);
-    series->attachAxis(m_x);
-    series->attachAxis(m_y);
 }
 
 void BareChart::setLines(const QVector<ChartLine>& lines)
@@ -42,25 +37,39 @@ void BareChart::setLines(const QVector<ChartLine>& lines)
     while (m_lines.size() < lines.size()) {
         auto* series = new QLineSeries;
         series->setPointsVisible(false);
-        attach(series);
+        addSeries(series);
+        series->attachAxis(m_x);
+        series->attachAxis(m_y);
         m_lines << series;
     }
     for (int i = 0; i < lines.size(); ++i) {
         m_lines[i]->clear();
         m_lines[i]->setPen(lines[i].pen);
     }
-    m_waiting = lines;
+    m_given = lines;
+    m_changed = true;
 }
 
 void BareChart::place(const QSizeF& size, const QRectF& plot, double columns, double low, double high)
 {
-    m_x->setRange(0, std::max(columns, 1.0));
-    m_y->setRange(low, high > low ? high : low + 1);
-    setGeometry(QRectF(QPointF(0, 0), size));
-    setPlotArea(plot);
-    for (int i = 0; i < m_waiting.size(); ++i)
-        m_lines[i]->replace(m_waiting[i].points);
-    m_waiting.clear();
+    columns = std::max(columns, 1.0);
+    high = high > low ? high : low + 1;
+    const bool scaled = std::exchange(m_changed, false) || columns != m_columns || low != m_low || high != m_high;
+    m_columns = columns;
+    m_low = low;
+    m_high = high;
+    const QRectF whole(QPointF(0, 0), size);
+    if (whole != geometry())
+        setGeometry(whole);
+    if (plot != m_plot)
+        setPlotArea(plot);
+    m_plot = plot;
+    for (int i = 0; scaled && i < m_given.size(); ++i) {
+        QList<QPointF> points = m_given[i].points;
+        for (QPointF& point : points)
+            point = {point.x() / m_columns, (point.y() - m_low) / (m_high - m_low)};
+        m_lines[i]->replace(points);
+    }
 }
 
 } // namespace flipscope

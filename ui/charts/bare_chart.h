@@ -16,29 +16,36 @@ struct ChartLine {
     QList<QPointF> points; ///< in units of the axes
 };
 
-/// A chart of which only the plot area, the axes' ranges and the series are used: titles, labels, legends and grids are
-/// drawn by us, the same on the screen and in files. Owned by the scene it is added to.
+/// A chart of which only the plot area and the series are used: titles, labels, legends, grids and the scale of the
+/// axes are ours, the same on the screen and in files. Owned by the scene it is added to.
 class BareChart : public QChart {
 public:
     BareChart();
 
-    /// Sets both axes to 0..columns and low..high, and puts the plot area where we want it.
+    /// What both axes run over, 0..columns and low..high, and where the plot area is.
     void place(const QSizeF& size, const QRectF& plot, double columns, double low, double high);
 
-    QLineSeries* carrier() const { return m_carrier; } ///< no points; knows how axes map to pixels
+    /// Where a point in units of the axes lies in the scene.
+    QPointF at(double column, double value) const
+    {
+        return {m_plot.left() + column / m_columns * m_plot.width(),
+                m_plot.bottom() - (value - m_low) / (m_high - m_low) * m_plot.height()};
+    }
 
     /// Takes the place of all lines there are; place() is to follow. Only then the lines get their points: Qt Charts
     /// strokes a line when it is added, on each axis, and again whenever an axis changes.
     void setLines(const QVector<ChartLine>& lines);
 
 private:
-    void attach(QLineSeries* series);
-
+    // Both run from 0 to 1 for ever, points are scaled before: for each change of an axis Qt Charts lays out the labels
+    // of all axes, shown or not, which took longer than drawing the heatmap.
     QValueAxis* m_x;
     QValueAxis* m_y;
-    QLineSeries* m_carrier;
     QVector<QLineSeries*> m_lines;
-    QVector<ChartLine> m_waiting; ///< for place()
+    QVector<ChartLine> m_given; ///< in units of the axes
+    QRectF m_plot{0, 0, 1, 1};
+    double m_columns = 1, m_low = 0, m_high = 1;
+    bool m_changed = false; ///< lines that wait for place()
 };
 
 } // namespace flipscope

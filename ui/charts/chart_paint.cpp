@@ -6,6 +6,7 @@
 #include "ui/charts/nice_ticks.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -71,44 +72,56 @@ void hatched(QPainter& p, const QRectF& rect, const QColor& fill, const QColor& 
     p.drawLines(hatch(rect, 6, kind));
 }
 
-QPainterPath marker(int index, const QPointF& c, double r)
+namespace {
+
+/// Around (0, 0), of radius 1.
+QPainterPath unitMarker(int index)
 {
     QPainterPath path;
     const auto polygon = [&](int corners, double turn, double size) {
         QPolygonF points;
         for (int i = 0; i <= corners; ++i) {
             const double angle = 2 * std::numbers::pi * i / corners + turn;
-            points << c + QPointF(std::sin(angle), -std::cos(angle)) * size;
+            points << QPointF(std::sin(angle), -std::cos(angle)) * size;
         }
         path.addPolygon(points);
     };
-    switch (std::max(index, 0) % 8) {
+    switch (index) {
     case 0:
-        path.addEllipse(c, r, r);
+        path.addEllipse(QPointF(), 1, 1);
         break;
     case 1:
-        path.addRect(c.x() - r * 0.9, c.y() - r * 0.9, r * 1.8, r * 1.8);
+        path.addRect(-0.9, -0.9, 1.8, 1.8);
         break;
     case 2:
-        polygon(3, 0, r * 1.3);
+        polygon(3, 0, 1.3);
         break;
     case 3:
-        polygon(4, 0, r * 1.25);
+        polygon(4, 0, 1.25);
         break;
     case 4:
-        polygon(3, std::numbers::pi, r * 1.3);
+        polygon(3, std::numbers::pi, 1.3);
         break;
     case 5:
-        polygon(5, 0, r * 1.15);
+        polygon(5, 0, 1.15);
         break;
     case 6:
-        polygon(3, std::numbers::pi / 2, r * 1.3);
+        polygon(3, std::numbers::pi / 2, 1.3);
         break;
     default:
-        polygon(6, 0, r * 1.1);
+        polygon(6, 0, 1.1);
         break;
     }
     return path;
+}
+
+} // namespace
+
+QPainterPath marker(int index, const QPointF& c, double r)
+{
+    static const std::array<QPainterPath, 8> units{unitMarker(0), unitMarker(1), unitMarker(2), unitMarker(3),
+                                                   unitMarker(4), unitMarker(5), unitMarker(6), unitMarker(7)};
+    return QTransform(r, 0, 0, r, c.x(), c.y()).map(units[static_cast<std::size_t>(std::max(index, 0) % 8)]);
 }
 
 namespace {

@@ -34,8 +34,15 @@ const Table& tableOf(const QString& name)
 /// Part of the light that a screen gives off for an 8-bit sRGB channel (WCAG 2.1, "relative luminance").
 double linearLight(int channel)
 {
-    const double c = channel / 255.0;
-    return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    static const auto table = [] {
+        std::array<double, 256> light{};
+        for (std::size_t i = 0; i < light.size(); ++i) {
+            const double c = static_cast<double>(i) / 255.0;
+            light[i] = c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+        }
+        return light;
+    }();
+    return table[static_cast<std::size_t>(channel)];
 }
 
 } // namespace
@@ -66,12 +73,18 @@ QColor textColorOn(const QColor& background)
 
 Normalizer::Normalizer(const ColourScale& scale, std::span<const double> values) : m_kind(static_cast<int>(scale.kind))
 {
-    std::vector<double> sorted;
-    sorted.reserve(values.size());
-    std::copy_if(values.begin(), values.end(), std::back_inserter(sorted), [](double v) { return std::isfinite(v); });
-    std::sort(sorted.begin(), sorted.end());
-    const double least = sorted.empty() ? 0 : sorted.front();
-    const double most = sorted.empty() ? 0 : sorted.back();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    double least = infinity, most = -infinity, leastPositive = infinity;
+    for (const double v : values) {
+        if (!std::isfinite(v))
+            continue;
+        least = std::min(least, v);
+        most = std::max(most, v);
+        if (v > 0)
+            leastPositive = std::min(leastPositive, v);
+    }
+    if (least > most)
+        least = most = 0; // no value
 
     if (!scale.automatic) {
         m_low = std::min(scale.low, scale.high);
@@ -87,11 +100,10 @@ Normalizer::Normalizer(const ColourScale& scale, std::span<const double> values)
     }
 
     if (scale.kind == ColourScale::Kind::Log) {
-        const auto positive = std::upper_bound(sorted.begin(), sorted.end(), 0.0);
         if (m_high <= 0)
             m_high = 1;
         if (m_low <= 0)
-            m_low = positive != sorted.end() && *positive < m_high ? *positive : m_high / 10;
+            m_low = leastPositive < m_high ? leastPositive : m_high / 10;
         if (m_low >= m_high)
             m_low = m_high / 10;
     } else if (m_low >= m_high) { // one value, or none: it is the top of a scale from zero
@@ -105,9 +117,10 @@ Normalizer::Normalizer(const ColourScale& scale, std::span<const double> values)
             m_low = m_high - 1;
     }
     if (scale.kind == ColourScale::Kind::Percentile) {
-        for (double& v : sorted)
-            v = std::clamp(v, m_low, m_high);
-        m_sorted = std::move(sorted);
+        for (const double v : values)
+            if (std::isfinite(v))
+                m_sorted.push_back(std::clamp(v, m_low, m_high));
+        std::sort(m_sorted.begin(), m_sorted.end());
     }
 }
 

@@ -31,6 +31,7 @@ public:
     double low() const { return m_low; }
     double high() const { return m_high; }
     double inverse(double t) const; ///< for ticks of the legend
+    bool operator==(const Normalizer&) const = default;
 
 private:
     int m_kind;

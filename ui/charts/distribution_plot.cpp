@@ -79,12 +79,16 @@ private:
 
     Pane m_bins, m_cumulative;
     bool m_zeros = false, m_infinite = false;
-    double m_most = 1; ///< of the histogram's y axis
+    double m_most = 1;           ///< of the histogram's y axis
+    std::vector<double> m_steps; ///< of the cumulative share: the value at each half pixel
 };
 
 void DistributionPlot::prepare()
 {
-    m_histogram = kl_histogram(m_data);
+    std::vector<std::shared_ptr<const SortedKl>> sorted;
+    for (const ProbeChartRun& run : m_data.runs)
+        sorted.push_back(run.table ? sortedKl(run.table) : nullptr);
+    m_histogram = kl_histogram(m_data, sorted);
     m_zeros = m_infinite = false;
     m_most = 0;
     for (int row = 0; row < rows(); ++row) {
@@ -125,6 +129,9 @@ void DistributionPlot::layOutPlot()
         pane->low = any ? std::log10(m_histogram->edges.front()) : -8;
         pane->high = any ? std::log10(m_histogram->edges.back()) : 0;
     }
+    m_steps.clear();
+    for (double x = m_cumulative.axis.left() + 0.5; x <= m_cumulative.axis.right(); x += 0.5)
+        m_steps.push_back(m_cumulative.value(x));
 }
 
 void DistributionPlot::paintPane(QPainter& p, const Pane& pane) const
@@ -135,7 +142,7 @@ void DistributionPlot::paintPane(QPainter& p, const Pane& pane) const
     for (const QRectF& rect : {pane.axis, pane.zero, pane.infinite})
         p.fillRect(rect, m_style.plot);
     const double most = &pane == &m_bins ? m_most : 1;
-    for (const double value : niceTicks(0, most, std::max(2, static_cast<int>(pane.whole.height() / 32)), 100)) {
+    for (const double value : axisTicks(0, most, pane.whole.height(), 32, metrics.height() + 2, 100)) {
         const double y = yOf(pane, value);
         p.setRenderHint(QPainter::Antialiasing, false);
         p.setPen(QPen(m_style.grid, 1));
@@ -221,8 +228,9 @@ void DistributionPlot::paintCumulative(QPainter& p, int row) const
     QPainterPath path(QPointF(m_zeros ? pane.zero.left() : pane.axis.left(), yOf(pane, zero)));
     path.lineTo(pane.axis.left(), yOf(pane, zero));
     double last = zero;
-    for (double x = pane.axis.left() + 0.5; x <= pane.axis.right(); x += 0.5) {
-        const double value = m_histogram->cumulative(index, pane.value(x));
+    for (std::size_t i = 0; i < m_steps.size(); ++i) {
+        const double x = pane.axis.left() + 0.5 * static_cast<double>(i + 1);
+        const double value = m_histogram->cumulative(index, m_steps[i]);
         if (value == last)
             continue;
         path.lineTo(x, yOf(pane, last)); // the share jumps: steps, not slopes

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/charts/heatmap_item.h"
 
+#include "ui/charts/bare_chart.h"
 #include "ui/charts/chart_paint.h"
 #include "ui/charts/chart_text.h"
 
-#include <QChart>
 #include <QPaintEngine>
 
 #include <algorithm>
@@ -49,8 +49,8 @@ bool isVector(const QPainter& p)
 
 } // namespace
 
-HeatmapItem::HeatmapItem(QChart* chart, QAbstractSeries* carrier)
-    : QGraphicsItem(chart), m_chart(chart), m_carrier(carrier), m_normalizer(m_scale, {}), m_style(ChartStyle::light())
+HeatmapItem::HeatmapItem(BareChart* chart)
+    : QGraphicsItem(chart), m_chart(chart), m_normalizer(m_scale, {}), m_style(ChartStyle::light())
 {
     setZValue(2.5); // above the grid (2), below axes and series (3, 4)
 }
@@ -78,9 +78,7 @@ void HeatmapItem::setStyle(const ChartStyle& style)
 void HeatmapItem::updateGeometry()
 {
     prepareGeometryChange();
-    m_area = QRectF(m_chart->mapToPosition(QPointF(0, rows()), m_carrier),
-                    m_chart->mapToPosition(QPointF(columns(), 0), m_carrier))
-                 .normalized();
+    m_area = QRectF(m_chart->at(0, rows()), m_chart->at(columns(), 0)).normalized();
     update();
 }
 
@@ -152,14 +150,12 @@ void HeatmapItem::setCurrent(int row, int column)
     const bool inside = row >= 0 && row < rows() && column >= 0 && column < columns();
     m_currentRow = inside ? row : -1;
     m_currentColumn = inside ? column : -1;
-    update();
 }
 
 void HeatmapItem::setHovered(int row, int column)
 {
     m_hoveredRow = row < rows() ? row : -1;
     m_hoveredColumn = column < columns() ? column : -1;
-    update();
 }
 
 QRectF HeatmapItem::boundingRect() const
@@ -185,7 +181,6 @@ void HeatmapItem::paint(QPainter* painter, const QStyleOptionGraphicsItem*, QWid
             paintMissing(*painter, row);
     }
     paintNumbers(*painter);
-    paintMarks(*painter);
     painter->restore();
 }
 
@@ -367,6 +362,8 @@ void HeatmapItem::paintNumbers(QPainter& p) const
 
 void HeatmapItem::paintMarks(QPainter& p) const
 {
+    if (rows() == 0 || columns() == 0)
+        return;
     const double g = gap();
     p.setRenderHint(QPainter::Antialiasing, true);
     p.setBrush(Qt::NoBrush);

@@ -10,17 +10,16 @@
 #include <QGraphicsItem>
 #include <QPoint>
 
-class QAbstractSeries;
-class QChart;
-
 namespace flipscope {
+
+class BareChart;
 
 /// The cells of a heatmap, drawn over the plot area of a chart (Qt Charts has no series for them). Cells are found
 /// through the chart's axes, so they stay where the axes say they are.
 class HeatmapItem : public QGraphicsItem {
 public:
-    /// `carrier`: an invisible series attached to axes that run over 0..columns and 0..rows.
-    HeatmapItem(QChart* chart, QAbstractSeries* carrier);
+    /// The chart's axes run over 0..columns and 0..rows.
+    explicit HeatmapItem(BareChart* chart);
 
     void setGrid(const HeatmapGrid& grid, const ColourScale& scale);
     void setStyle(const ChartStyle& style);
@@ -52,6 +51,8 @@ public:
 
     QRectF boundingRect() const override;
     void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
+    /// What is chosen and hovered over; not part of the scene, so that the scene can be kept as a picture.
+    void paintMarks(QPainter& p) const;
 
 private:
     /// Data y runs upward in a chart, rows run downward: the one place that turns one into the other.
@@ -62,12 +63,10 @@ private:
     void paintRowWithout(QPainter& p, int row) const;
     void paintMissing(QPainter& p, int row) const;
     void paintNumbers(QPainter& p) const;
-    void paintMarks(QPainter& p) const;
     double gap() const;
     int worstOf(const HeatmapRow& row, int first, int last) const;
 
-    QChart* m_chart;
-    QAbstractSeries* m_carrier;
+    BareChart* m_chart;
     HeatmapGrid m_grid;
     ColourScale m_scale;
     Normalizer m_normalizer;

@@ -41,7 +41,7 @@ private:
 };
 
 HeatmapPlot::HeatmapPlot(QGraphicsScene* scene)
-    : m_chart(new BareChart), m_item(new HeatmapItem(m_chart, m_chart->carrier())), m_frame(new Frame(this))
+    : m_chart(new BareChart), m_item(new HeatmapItem(m_chart)), m_frame(new Frame(this))
 {
     scene->addItem(m_frame);
     scene->addItem(m_chart);

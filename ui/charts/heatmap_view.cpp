@@ -22,8 +22,9 @@ HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), d(std::make_unique<
 {
     d->bar = new QScrollBar(Qt::Vertical, this);
     d->bar->hide();
-    connect(d->bar, &QScrollBar::valueChanged, this, qOverload<>(&QWidget::update));
+    connect(d->bar, &QScrollBar::valueChanged, this, &HeatmapView::redraw);
     d->plot.setStyle(ChartStyle::ofPalette());
+    setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setMinimumSize(280, 140);
@@ -63,7 +64,10 @@ int HeatmapView::currentColumn() const
 
 void HeatmapView::setCurrentCell(int row, int column)
 {
+    const int before = currentRow();
     d->item().setCurrent(row, column);
+    if (currentRow() != before) // its name stands out
+        redraw();
     const QRectF cell = d->item().cellRect(currentRow(), currentColumn());
     if (d->bar->isVisible() && !cell.isNull()) { // bring it into view
         const int top = static_cast<int>(cell.top()) - 4;
@@ -153,7 +157,16 @@ void HeatmapView::layOut()
         d->bar->setSingleStep(20);
     }
     d->scene.setSceneRect(0, 0, width(), std::max<double>(height(), d->plot.minimumHeight()));
-    updateGeometry();
+    if (const QSize asks = sizeHint(); asks != d->asked) {
+        d->asked = asks;
+        updateGeometry();
+    }
+    redraw();
+}
+
+void HeatmapView::redraw()
+{
+    d->picture.forget();
     update();
 }
 
@@ -200,8 +213,12 @@ void HeatmapView::hover(int row, int column)
 void HeatmapView::paintEvent(QPaintEvent*)
 {
     QPainter painter(this);
-    painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing);
-    d->scene.render(&painter, QRectF(rect()), QRectF(0, d->offset(), width(), height()), Qt::IgnoreAspectRatio);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.drawPixmap(0, 0, d->picture.of(d->scene, *this, d->plot.style().background, d->offset()));
+    painter.save();
+    painter.translate(0, -d->offset());
+    d->item().paintMarks(painter);
+    painter.restore();
     if (!d->draggedFrom)
         return;
     const QRectF plot = d->plot.plotRect().translated(0, -d->offset());
@@ -349,7 +366,7 @@ bool HeatmapView::event(QEvent* event)
     case QEvent::FocusIn:
     case QEvent::FocusOut:
         d->plot.setFocusRing(event->type() == QEvent::FocusIn);
-        update();
+        redraw();
         break;
     case QEvent::PaletteChange:
         setStyle(ChartStyle::ofPalette());

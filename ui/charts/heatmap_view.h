@@ -68,6 +68,7 @@ protected:
 
 private:
     void layOut();
+    void redraw(); ///< the scene has changed
     void describe();
     void choose(int row, int column); ///< by the user: clamps, emits
     void hover(int row, int column);

@@ -4,6 +4,7 @@
 
 #include "ui/charts/heatmap_plot.h"
 #include "ui/charts/heatmap_view.h"
+#include "ui/charts/scene_picture.h"
 
 #include <QGraphicsScene>
 #include <QScrollBar>
@@ -16,6 +17,8 @@ struct HeatmapView::Private {
     QGraphicsScene scene;
     HeatmapPlot plot{&scene};
     QScrollBar* bar = nullptr;
+    ScenePicture picture; ///< without what follows the mouse
+    QSize asked;          ///< what layouts were told
     int hoveredRow = -1, hoveredColumn = -1;
     std::optional<double> draggedFrom; ///< x, along the token axis
     double draggedTo = 0;

@@ -31,20 +31,16 @@ void KlAxis::clear()
     *this = {};
 }
 
-void KlAxis::include(double value)
+void KlAxis::include(double log)
 {
-    if (std::isnan(value))
+    if (std::isnan(log))
         return;
-    if (std::isinf(value)) {
-        m_infinite = m_infinite || value > 0;
-        return;
-    }
-    if (value <= 0) {
-        m_zeros = true;
+    if (std::isinf(log)) {
+        (log > 0 ? m_infinite : m_zeros) = true;
         return;
     }
-    m_least = m_any ? std::min(m_least, value) : value;
-    m_most = m_any ? std::max(m_most, value) : value;
+    m_least = m_any ? std::min(m_least, log) : log;
+    m_most = m_any ? std::max(m_most, log) : log;
     m_any = true;
 }
 
@@ -62,8 +58,8 @@ void KlAxis::layOut(const QRectF& whole, int lanes)
         m_zeroBand = QRectF(whole.left(), whole.bottom() - band, whole.width(), band);
         m_main.setBottom(m_zeroBand.top() - gap);
     }
-    m_low = m_any ? std::log10(m_least) : -8;
-    m_high = m_any ? std::log10(m_most) : 0;
+    m_low = m_any ? m_least : -8;
+    m_high = m_any ? m_most : 0;
     const double room = std::max(0.06 * (m_high - m_low), 0.12);
     m_low -= room;
     m_high += room;
@@ -77,17 +73,6 @@ double KlAxis::laneHeight(const QRectF& band, int lanes)
 double KlAxis::inLane(const QRectF& band, int lane) const
 {
     return band.top() + 1 + (lane + 0.5) * laneHeight(band, m_lanes);
-}
-
-double KlAxis::y(double value, int lane) const
-{
-    if (std::isnan(value))
-        return value;
-    if (std::isinf(value) && value > 0)
-        return inLane(m_infiniteBand, lane);
-    if (value <= 0)
-        return inLane(m_zeroBand, lane);
-    return m_main.bottom() - (std::log10(value) - m_low) / (m_high - m_low) * m_main.height();
 }
 
 void KlAxis::paint(QPainter& p, const ChartStyle& style, const QString& unit) const
@@ -117,7 +102,7 @@ void KlAxis::paint(QPainter& p, const ChartStyle& style, const QString& unit) co
     }
     std::sort(ticks.begin(), ticks.end());
     for (const double value : ticks) {
-        const double at = y(value, 0);
+        const double at = y(std::log10(value), 0);
         if (at < m_main.top() || at > m_main.bottom())
             continue;
         p.setRenderHint(QPainter::Antialiasing, false);

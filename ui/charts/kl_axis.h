@@ -7,15 +7,17 @@
 #include <QPainter>
 #include <QRectF>
 
+#include <cmath>
+
 namespace flipscope {
 
 /// A log axis for values of which some are 0 or infinite: those have bands of their own, below and above the axis, and
 /// are not lost.
 class KlAxis {
 public:
-    /// To be called for every value that is to be shown; NaN is none.
+    /// To be called for every value that is to be shown, by its log10: −inf is a value at or below 0, NaN is none.
     void clear();
-    void include(double value);
+    void include(double log);
     void layOut(const QRectF& whole, int lanes); ///< `lanes`: rows that a band is divided into
 
     bool hasZeros() const { return m_zeros; }
@@ -26,8 +28,13 @@ public:
     QRectF zeroBand() const { return m_zeroBand; }
     QRectF infiniteBand() const { return m_infiniteBand; }
 
-    /// y of a value of the run in lane `lane`; NaN is nowhere (a NaN).
-    double y(double value, int lane) const;
+    /// y of a value, by its log10, of the run in lane `lane`; NaN is nowhere (a NaN).
+    double y(double log, int lane) const
+    {
+        if (!std::isinf(log))
+            return m_main.bottom() - (log - m_low) / (m_high - m_low) * m_main.height();
+        return inLane(log > 0 ? m_infiniteBand : m_zeroBand, lane);
+    }
     static double laneHeight(const QRectF& band, int lanes);
 
     /// Grid lines, labels left of `main`, bands with theirs.
@@ -36,7 +43,7 @@ public:
 private:
     double inLane(const QRectF& band, int lane) const;
 
-    double m_least = 0, m_most = 0;
+    double m_least = 0, m_most = 0; ///< log10
     bool m_any = false, m_zeros = false, m_infinite = false;
     double m_low = 0, m_high = 1;
     int m_lanes = 1;

@@ -102,7 +102,6 @@ void LinePlot::setLogAxis(bool log)
 void LinePlot::setCurrentColumn(int column)
 {
     m_currentColumn = column;
-    m_back->update();
 }
 
 const HeatmapCell& LinePlot::cell(int row, int column) const
@@ -184,12 +183,12 @@ double LinePlot::axisValue(double value) const
 double LinePlot::yOf(double value) const
 {
     const double y = std::clamp(axisValue(value), m_low, m_high);
-    return m_chart->mapToPosition(QPointF(0, y), m_chart->carrier()).y();
+    return m_chart->at(0, y).y();
 }
 
 double LinePlot::xOf(double column) const
 {
-    return m_chart->mapToPosition(QPointF(column, m_low), m_chart->carrier()).x();
+    return m_chart->at(column, m_low).x();
 }
 
 QPointF LinePlot::pointAt(int row, int column) const
@@ -245,7 +244,6 @@ void LinePlot::addLines(int row, QVector<ChartLine>& lines) const
     const auto columns = static_cast<int>(m_grid.starts.size());
     QPen pen(colorOf(row), columns > 400 ? 1.2 : 1.8);
     pen.setJoinStyle(Qt::RoundJoin);
-    pen.setCapStyle(Qt::RoundCap);
     for (int column = 0; column < columns; ++column) {
         QList<QPointF> points;
         for (; hasValue(row, column); ++column)

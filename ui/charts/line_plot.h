@@ -30,13 +30,15 @@ public:
     void setCurrentColumn(int column);
 
     const HeatmapGrid& grid() const { return m_grid; }
+    const ChartStyle& style() const { return m_style; }
     QRectF plotRect() const { return m_plot; }
     /// Where a run's window is drawn; a null point where it has no value.
     QPointF pointAt(int row, int column) const;
     int columnAt(const QPointF& point) const;   ///< -1 outside
     int nearestRow(const QPointF& point) const; ///< of the column under the point; -1 = none has a value
     QString toolTipAt(const QPointF& point) const;
-    /// The line that follows the mouse; not part of the scene, so that the scene can be kept as a picture.
+    /// The current column and the line that follows the mouse; not part of the scene, so that the scene can be kept as
+    /// a picture.
     void paintHover(QPainter& p, int column, int row) const;
     /// Height that the legend of all runs needs.
     double minimumHeight() const;

@@ -52,12 +52,6 @@ void LinePlot::paintBack(QPainter& p) const
                                chart_paint::headerHeight),
                         m_grid, m_style);
     p.fillRect(m_plot, m_style.plot);
-    if (m_currentColumn >= 0 && m_currentColumn < columns) {
-        QColor tint = m_style.accent;
-        tint.setAlphaF(0.16F);
-        const double left = xOf(m_currentColumn), right = xOf(m_currentColumn + 1);
-        p.fillRect(QRectF(left, m_plot.top(), right - left, m_plot.height()), tint);
-    }
     paintValueAxis(p);
     chart_paint::tokenAxis(p, m_plot, m_grid, m_style, true);
     paintLegend(p);
@@ -83,7 +77,8 @@ void LinePlot::paintValueAxis(QPainter& p) const
         lowest -= metrics.height() + 2;
     }
     const QVector<double> ticks =
-        m_log ? logTicks(m_low, m_high, most) : niceTicks(m_low, m_high, most, m_grid.metric.share ? 100 : 1);
+        m_log ? logTicks(m_low, m_high, most)
+              : axisTicks(m_low, m_high, m_plot.height(), 34, metrics.height() + 2, m_grid.metric.share ? 100 : 1);
     for (const double value : ticks) {
         const double y = yOf(value);
         if (y <= lowest + 0.5)
@@ -193,6 +188,12 @@ void LinePlot::paintFront(QPainter& p) const
 
 void LinePlot::paintHover(QPainter& p, int column, int row) const
 {
+    if (m_currentColumn >= 0 && m_currentColumn < static_cast<int>(m_grid.starts.size())) {
+        QColor tint = m_style.accent;
+        tint.setAlphaF(0.16F);
+        const double left = xOf(m_currentColumn), right = xOf(m_currentColumn + 1);
+        p.fillRect(QRectF(left, m_plot.top(), right - left, m_plot.height()), tint);
+    }
     if (column < 0 || column >= static_cast<int>(m_grid.starts.size()))
         return;
     p.setRenderHint(QPainter::Antialiasing, true);

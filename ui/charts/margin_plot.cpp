@@ -8,9 +8,11 @@
 #include "ui/charts/nice_ticks.h"
 #include "ui/charts/probe_plots.h"
 
+#include <QSet>
+
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <limits>
 
 using namespace Qt::Literals::StringLiterals;
 
@@ -21,7 +23,6 @@ namespace {
 constexpr double zero_width = 26; // the column of margin 0
 constexpr double gap = 6;
 constexpr double reach = 12; // of the mouse
-constexpr int square = 12;   // pixels of a field of the index
 
 class MarginPlot final : public ProbePlot {
 public:
@@ -36,8 +37,9 @@ public:
     Hit hitAt(const QPointF& point) const override;
     QPointF pointOf(int row, qint64 position) const override
     {
-        const ProbeMetrics* probe = probeAt(row, position);
-        return probe != nullptr && shown(*probe) ? at(row, *probe) : QPointF();
+        const auto all = row >= 0 && row < rows() ? points(row) : std::span<const ProbePoint>();
+        const auto probe = std::ranges::lower_bound(all, position, {}, &ProbePoint::position);
+        return probe != all.end() && probe->position == position && shown(*probe) ? at(row, *probe) : QPointF();
     }
 
 protected:
@@ -47,33 +49,23 @@ protected:
     void paintMarks(QPainter& p) const override;
 
 private:
-    static bool shown(const ProbeMetrics& p) { return p.valid && !std::isnan(p.kl_pq) && !std::isnan(p.margin); }
-    double xOf(double margin) const
+    static bool shown(const ProbePoint& p) { return p.valid && !std::isnan(p.kl) && !std::isnan(p.margin); }
+    /// Of a margin's log10.
+    double xOf(double log) const
     {
-        if (margin <= 0)
+        if (std::isinf(log) && log < 0)
             return m_zeroBand.center().x();
-        const double x = std::isinf(margin) ? m_high : std::log10(margin);
-        return m_area.left() + (x - m_low) / (m_high - m_low) * m_area.width();
+        return m_area.left() + (std::min(log, m_high) - m_low) / (m_high - m_low) * m_area.width();
     }
-    QPointF at(int row, const ProbeMetrics& p) const { return {xOf(p.margin), m_axis.y(p.kl_pq, row)}; }
-    void makeIndex() const;
+    QPointF at(int row, const ProbePoint& p) const { return {xOf(p.margin), m_axis.y(p.kl, row)}; }
     void paintMarginAxis(QPainter& p) const;
     void paintRun(QPainter& p, int row) const;
-    static qint64 field(int x, int y) { return static_cast<qint64>(x) * 65536 + y; }
 
-    struct Mark {
-        int row;
-        qint64 position;
-        QPointF at;
-    };
     KlAxis m_axis;
     QRectF m_zeroBand, m_area;
     bool m_zeros = false;
-    double m_low = -2, m_high = 1.5;                               // log10 of the margin
-    std::vector<FlipKinds> m_flips;                                // per run
-    std::vector<std::vector<QPointF>> m_points;                    // per run and probe; logarithms are not taken twice
-    mutable std::unordered_map<qint64, std::vector<Mark>> m_index; // of all points, by fields of the chart; made when
-                                                                   // the mouse comes
+    double m_low = -2, m_high = 1.5; // log10 of the margin
+    std::vector<FlipKinds> m_flips;  // per run
 };
 
 QString MarginPlot::subtitle() const
@@ -97,26 +89,31 @@ QString MarginPlot::subtitle() const
 
 void MarginPlot::prepare()
 {
+    takePoints();
     m_axis.clear();
-    m_flips.clear();
+    m_flips.assign(static_cast<std::size_t>(rows()), {});
     m_zeros = false;
-    double least = 0, most = 0;
+    double least = std::numeric_limits<double>::infinity(), most = -least;
     for (int row = 0; row < rows(); ++row) {
-        m_flips.push_back(count_flips(probes(row), m_data.type));
-        for (const ProbeMetrics& p : probes(row)) {
+        FlipKinds& flips = m_flips[static_cast<std::size_t>(row)];
+        for (const ProbePoint& p : points(row)) {
+            flips.tie += p.kind == FlipKind::Tie ? 1 : 0;
+            flips.one_step += p.kind == FlipKind::OneStep ? 1 : 0;
+            flips.clear += p.kind == FlipKind::Clear ? 1 : 0;
             if (!shown(p))
                 continue;
-            m_axis.include(p.kl_pq);
-            m_zeros = m_zeros || p.margin <= 0;
-            if (!(p.margin > 0) || std::isinf(p.margin))
+            m_axis.include(p.kl);
+            if (std::isinf(p.margin)) {
+                m_zeros = m_zeros || p.margin < 0;
                 continue;
-            least = least == 0 ? p.margin : std::min(least, p.margin);
-            most = std::max(most, p.margin);
+            }
+            least = std::min<double>(least, p.margin);
+            most = std::max<double>(most, p.margin);
         }
     }
     // Margins below a hundredth of a nat are rare and all the same: no decade of empty paper for them.
-    m_low = least > 0 ? std::max(std::log10(least), -3.0) : -2;
-    m_high = most > 0 ? std::log10(most) : 1.5;
+    m_low = least <= most ? std::max(least, -3.0) : -2;
+    m_high = least <= most ? most : 1.5;
     m_low = std::min(m_low, m_high - 1) - 0.06;
     m_high += 0.06;
 }
@@ -129,26 +126,6 @@ void MarginPlot::layOutPlot()
     if (m_zeros) {
         m_zeroBand = QRectF(m_plot.left(), m_plot.top(), zero_width, m_plot.height());
         m_area.setLeft(m_zeroBand.right() + gap);
-    }
-    m_index.clear();
-    m_points.assign(static_cast<std::size_t>(rows()), {});
-    for (int row = 0; row < rows(); ++row)
-        for (const ProbeMetrics& p : probes(row))
-            m_points[static_cast<std::size_t>(row)].push_back(shown(p) ? at(row, p) : QPointF());
-}
-
-void MarginPlot::makeIndex() const
-{
-    for (int row = 0; row < rows(); ++row) {
-        const QPointF* next = m_points[static_cast<std::size_t>(row)].data();
-        for (const ProbeMetrics& p : probes(row)) {
-            const QPointF point = *next++;
-            if (!shown(p))
-                continue;
-            auto& marks = m_index[field(static_cast<int>(point.x()) / square, static_cast<int>(point.y()) / square)];
-            if (marks.size() < 64) // more in one field could not be told apart
-                marks.push_back({row, p.position, point});
-        }
     }
 }
 
@@ -173,7 +150,7 @@ void MarginPlot::paintMarginAxis(QPainter& p) const
             const double value = m * std::pow(10, e);
             if (std::log10(value) < m_low || std::log10(value) > m_high)
                 continue;
-            const double x = xOf(value);
+            const double x = xOf(std::log10(value));
             p.setRenderHint(QPainter::Antialiasing, false);
             p.setPen(QPen(m_style.grid, 1));
             if (m == 1)
@@ -198,12 +175,16 @@ void MarginPlot::paintBack(QPainter& p) const
     paintMarginAxis(p);
     if (!(m_data.margin > 0) || std::log10(m_data.margin) < m_low || std::log10(m_data.margin) > m_high)
         return;
-    const double x = xOf(m_data.margin);
+    const double x = xOf(std::log10(m_data.margin));
     p.setRenderHint(QPainter::Antialiasing, true);
     p.setPen(QPen(m_style.mutedText, 1, Qt::DashLine));
     p.drawLine(QPointF(x, m_plot.top()), QPointF(x, m_plot.bottom()));
-    chart_paint::text(p, QRectF(x + 4, m_plot.top() + 2, 200, 13), u"flips above margin →"_s,
-                      chart_paint::font(m_style, 10), m_style.mutedText);
+    // Above the plot, where no mark crosses the words.
+    const QString words = u"flips above margin →"_s;
+    const QFont font = chart_paint::font(m_style, 10);
+    const double width = QFontMetricsF(font).horizontalAdvance(words) + 1;
+    const double left = std::min(x, m_plot.right() - width);
+    chart_paint::text(p, QRectF(left, m_plot.top() - 14, width, 13), words, font, m_style.mutedText);
 }
 
 void MarginPlot::paintRun(QPainter& p, int row) const
@@ -215,14 +196,12 @@ void MarginPlot::paintRun(QPainter& p, int row) const
     std::vector<bool> taken(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
     QVector<QRectF> dots;
     std::vector<std::pair<QPointF, FlipKind>> flips;
-    const QPointF* next = m_points[static_cast<std::size_t>(row)].data();
-    for (const ProbeMetrics& probe : probes(row)) {
-        const QPointF point = *next++;
+    for (const ProbePoint& probe : points(row)) {
         if (!shown(probe))
             continue;
-        const FlipKind kind = flip_kind(probe, m_data.type);
-        if (kind != FlipKind::None) {
-            flips.emplace_back(point, kind);
+        const QPointF point = at(row, probe);
+        if (probe.kind != FlipKind::None) {
+            flips.emplace_back(point, probe.kind);
             continue;
         }
         const int x = std::clamp(static_cast<int>((point.x() - m_plot.left()) * finer), 0, width - 1);
@@ -248,10 +227,15 @@ void MarginPlot::paintRun(QPainter& p, int row) const
         p.drawRects(dots);
     }
     p.setRenderHint(QPainter::Antialiasing, true);
-    constexpr std::size_t most = 4000;
-    const std::size_t step = flips.size() / most + 1;
-    for (std::size_t i = 0; i < flips.size(); i += step)
-        paintFlip(p, flips[i].second, flips[i].first, 4, inkOf(row), m_style.plot);
+    QSet<qint64> hidden; // one mark where several would hide each other
+    for (const auto& [at, kind] : flips) {
+        const qint64 place =
+            (static_cast<qint64>(at.x() / 2) * 4096 + static_cast<qint64>(at.y() / 2)) * 4 + static_cast<qint64>(kind);
+        if (hidden.contains(place))
+            continue;
+        hidden.insert(place);
+        paintFlip(p, kind, at, 4, inkOf(row), m_style.plot);
+    }
 }
 
 void MarginPlot::paintMarks(QPainter& p) const
@@ -263,23 +247,18 @@ void MarginPlot::paintMarks(QPainter& p) const
 
 ProbePlot::Hit MarginPlot::hitAt(const QPointF& point) const
 {
-    if (m_index.empty())
-        makeIndex();
     Hit hit;
     double best = reach * reach;
-    const int x = static_cast<int>(point.x()) / square, y = static_cast<int>(point.y()) / square;
-    for (int dx = -1; dx <= 1; ++dx) {
-        for (int dy = -1; dy <= 1; ++dy) {
-            const auto found = m_index.find(field(x + dx, y + dy));
-            if (found == m_index.end())
+    for (int row = 0; row < rows(); ++row) {
+        for (const ProbePoint& probe : points(row)) { // 300,000 of them take a millisecond
+            const double dx = xOf(probe.margin) - point.x();
+            if (!(std::abs(dx) < reach + 3) || !shown(probe))
                 continue;
-            for (const Mark& mark : found->second) {
-                const QPointF d = mark.at - point;
-                const double distance = d.x() * d.x() + d.y() * d.y() - (mark.row == m_currentRow ? 9 : 0);
-                if (distance < best) {
-                    best = distance;
-                    hit = {mark.row, mark.position, mark.at};
-                }
+            const double dy = m_axis.y(probe.kl, row) - point.y();
+            const double distance = dx * dx + dy * dy - (row == m_currentRow ? 9 : 0);
+            if (distance < best) {
+                best = distance;
+                hit = {row, probe.position, {dx + point.x(), dy + point.y()}};
             }
         }
     }

@@ -28,6 +28,19 @@ QVector<double> niceTicks(double low, double high, int count, double unit)
     return ticks;
 }
 
+QVector<double> axisTicks(double low, double high, double length, double apart, double label, double unit)
+{
+    const int usual = std::max(2, static_cast<int>(length / apart));
+    QVector<double> ticks = niceTicks(low, high, usual, unit);
+    for (int count = usual + 1; ticks.size() < 3 && count <= 4 * usual; ++count) {
+        const QVector<double> more = niceTicks(low, high, count, unit);
+        if (more.size() > 1 && (more[1] - more[0]) / (high - low) * length < label)
+            break;
+        ticks = more;
+    }
+    return ticks;
+}
+
 QVector<double> decades(double low, double high, int most)
 {
     QVector<double> ticks;

@@ -52,8 +52,9 @@ public:
     Hit hitAt(const QPointF& point) const override;
     QPointF pointOf(int row, qint64 position) const override
     {
-        const ProbeMetrics* probe = probeAt(row, position);
-        return probe != nullptr && probe->valid ? at(row, *probe) : QPointF();
+        const auto all = row >= 0 && row < rows() ? points(row) : std::span<const ProbePoint>();
+        const auto probe = std::ranges::lower_bound(all, position, {}, &ProbePoint::position);
+        return probe != all.end() && probe->position == position && probe->valid ? at(row, *probe) : QPointF();
     }
 
 protected:
@@ -63,9 +64,9 @@ protected:
     void paintMarks(QPainter& p) const override;
 
 private:
-    QPointF at(int row, const ProbeMetrics& probe) const
+    QPointF at(int row, const ProbePoint& probe) const
     {
-        return {xOfToken(static_cast<double>(probe.position)), m_axis.y(probe.kl_pq, row)};
+        return {xOfToken(static_cast<double>(probe.position)), m_axis.y(probe.kl, row)};
     }
     void paintDots(QPainter& p, int row) const;
     void paintBands(QPainter& p, int row) const;
@@ -79,13 +80,14 @@ private:
 
 void PositionPlot::prepare()
 {
+    takePoints();
     m_axis.clear();
     m_ties = false;
     for (int row = 0; row < rows(); ++row) {
-        for (const ProbeMetrics& p : probes(row)) {
+        for (const ProbePoint& p : points(row)) {
             if (!p.valid)
                 continue;
-            m_axis.include(p.kl_pq);
+            m_axis.include(p.kl);
             m_ties = m_ties || p.tied;
         }
     }
@@ -132,7 +134,7 @@ void PositionPlot::paintFloor(QPainter& p) const
     const MetricValue mean = evaluate(**find_window_metric("kl_pq_mean"), probes(m_floorRow));
     if (!(mean.value > 0))
         return;
-    const double y = m_axis.y(mean.value, m_floorRow);
+    const double y = m_axis.y(std::log10(mean.value), m_floorRow);
     if (y < m_axis.main().top() || y > m_axis.main().bottom())
         return;
     p.setRenderHint(QPainter::Antialiasing, true);
@@ -148,14 +150,13 @@ void PositionPlot::paintFloor(QPainter& p) const
 
 void PositionPlot::paintDots(QPainter& p, int row) const
 {
-    const auto all = probes(row);
     // Files have no pixels of their own: half a pixel of the figure is finer than anybody sees.
     const double finer = isVector(p) ? 2 : std::max(1.0, p.device()->devicePixelRatioF());
     const auto columns = static_cast<std::size_t>(std::ceil(m_plot.width() * finer)) + 1;
     std::vector<Column> column(columns);
     std::size_t used = 0;
-    for (const ProbeMetrics& probe : all) {
-        if (!probe.valid || !(probe.kl_pq > 0) || std::isinf(probe.kl_pq))
+    for (const ProbePoint& probe : points(row)) {
+        if (!probe.valid || !std::isfinite(probe.kl))
             continue;
         const QPointF point = at(row, probe);
         const auto i = static_cast<std::size_t>(
@@ -215,14 +216,16 @@ void PositionPlot::paintBands(QPainter& p, int row) const
     const double zeroLane = KlAxis::laneHeight(m_axis.zeroBand(), rows());
     const double infiniteLane = KlAxis::laneHeight(m_axis.infiniteBand(), rows());
     const double tieLane = KlAxis::laneHeight(m_tieBand, rows());
-    for (const ProbeMetrics& probe : probes(row)) {
-        if (!probe.valid || std::isnan(probe.kl_pq))
+    if (!m_axis.hasZeros() && !m_axis.hasInfinite() && !m_ties)
+        return;
+    for (const ProbePoint& probe : points(row)) {
+        if (!probe.valid || std::isnan(probe.kl) || (std::isfinite(probe.kl) && !probe.tied))
             continue;
         const double x = xOfToken(static_cast<double>(probe.position));
-        if (probe.kl_pq <= 0)
-            add(zero, lastZero, x, m_axis.y(0, row), zeroLane * 0.8);
-        else if (std::isinf(probe.kl_pq))
-            add(infinite, lastInfinite, x, m_axis.y(probe.kl_pq, row), infiniteLane * 0.8);
+        if (std::isinf(probe.kl) && probe.kl < 0)
+            add(zero, lastZero, x, m_axis.y(probe.kl, row), zeroLane * 0.8);
+        else if (std::isinf(probe.kl))
+            add(infinite, lastInfinite, x, m_axis.y(probe.kl, row), infiniteLane * 0.8);
         if (probe.tied)
             add(tied, lastTied, x, m_tieBand.top() + 1 + (row + 0.5) * tieLane, tieLane * 0.8);
     }
@@ -238,17 +241,16 @@ void PositionPlot::paintFlips(QPainter& p, int row) const
 {
     QSet<qint64> taken; // one mark where several would hide each other
     p.setRenderHint(QPainter::Antialiasing, true);
-    for (const ProbeMetrics& probe : probes(row)) {
-        const FlipKind kind = flip_kind(probe, m_data.type);
-        if (kind == FlipKind::None || std::isnan(probe.kl_pq))
+    for (const ProbePoint& probe : points(row)) {
+        if (probe.kind == FlipKind::None || std::isnan(probe.kl))
             continue;
         const QPointF point = at(row, probe);
         const qint64 place = (static_cast<qint64>(point.x() / 3) * 4096 + static_cast<qint64>(point.y() / 3)) * 4 +
-                             static_cast<qint64>(kind);
+                             static_cast<qint64>(probe.kind);
         if (taken.contains(place))
             continue;
         taken.insert(place);
-        paintFlip(p, kind, point, 4, inkOf(row), m_style.plot);
+        paintFlip(p, probe.kind, point, 4, inkOf(row), m_style.plot);
     }
 }
 
@@ -269,10 +271,13 @@ ProbePlot::Hit PositionPlot::hitAt(const QPointF& point) const
     if (!m_plot.adjusted(-4, -8, 4, 4).contains(point))
         return hit;
     double best = reach * reach;
-    const auto first = static_cast<qint64>(std::floor(tokenAt(point.x() - reach)));
-    const auto last = static_cast<qint64>(std::ceil(tokenAt(point.x() + reach))) + 1;
+    const double first = tokenAt(point.x() - reach), last = tokenAt(point.x() + reach);
     for (int row = 0; row < rows(); ++row) {
-        for (const ProbeMetrics& probe : probes_between(probes(row), first, last)) {
+        const auto all = points(row);
+        const auto from = std::ranges::lower_bound(all, std::llround(first) - 1, {}, &ProbePoint::position);
+        for (const ProbePoint& probe : std::span(from, all.end())) {
+            if (static_cast<double>(probe.position) > last)
+                break;
             if (!probe.valid)
                 continue;
             const QPointF there = at(row, probe);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/charts/probe_chart_view.h"
 
+#include "ui/charts/scene_picture.h"
 #include "ui/charts/token_zoom.h"
 #include "ui/charts/tool_tip.h"
 
@@ -48,7 +49,7 @@ struct ProbeChartView::Private {
     std::unique_ptr<ProbePlot> plot;
     ProbePlot::Hit hit;
     TokenRange hoveredRange;
-    QPixmap picture; // of the scene: following the mouse costs a line, not thousands of points
+    ScenePicture picture; // without what follows the mouse
     std::optional<QPointF> pressed, pannedFrom;
     TokenRange pannedRange;
     QPointF dragged;
@@ -61,6 +62,7 @@ ProbeChartView::ProbeChartView(ProbePlot::Kind kind, QWidget* parent)
     : QWidget(parent), d(std::make_unique<Private>(kind))
 {
     d->plot->setStyle(ChartStyle::ofPalette());
+    setAttribute(Qt::WA_OpaquePaintEvent);
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setMinimumSize(280, 150);
@@ -119,23 +121,14 @@ QSize ProbeChartView::sizeHint() const
 
 void ProbeChartView::redraw()
 {
-    d->picture = {};
+    d->picture.forget();
     update();
 }
 
 void ProbeChartView::paintEvent(QPaintEvent*)
 {
-    const double scale = devicePixelRatioF();
-    if (d->picture.isNull() || d->picture.devicePixelRatioF() != scale) {
-        d->picture = QPixmap((QSizeF(size()) * scale).toSize());
-        d->picture.setDevicePixelRatio(scale);
-        d->picture.fill(Qt::transparent);
-        QPainter painter(&d->picture);
-        painter.setRenderHint(QPainter::Antialiasing);
-        d->scene.render(&painter, QRectF(rect()), QRectF(rect()), Qt::IgnoreAspectRatio);
-    }
     QPainter painter(this);
-    painter.drawPixmap(0, 0, d->picture);
+    painter.drawPixmap(0, 0, d->picture.of(d->scene, *this, d->plot->style().background));
     d->plot->paintHover(painter, d->hit, d->hoveredRange);
     const QRectF plot = d->plot->plotRect();
     if (d->dragging && d->pressed) {

@@ -61,6 +61,18 @@ void ProbePlot::setData(const ProbeChartData& data, const QVector<QColor>& runCo
     layOut();
 }
 
+void ProbePlot::takePoints()
+{
+    m_points.clear();
+    m_shown.clear();
+    const TokenRange range = m_data.shown();
+    for (const ProbeChartRun& run : m_data.runs) {
+        m_points.push_back(run.table ? probePoints(run.table, m_data.type) : nullptr);
+        m_shown.push_back(run.table ? pointsBetween(*m_points.back(), range.start, range.end)
+                                    : std::span<const ProbePoint>());
+    }
+}
+
 void ProbePlot::setStyle(const ChartStyle& style)
 {
     m_style = style;
@@ -78,11 +90,8 @@ bool ProbePlot::setCurrent(int row, qint64 position)
     const int current = row < rows() ? row : -1;
     if (current == m_currentRow && position == m_currentPosition)
         return false;
-    const bool otherRun = current != m_currentRow;
     m_currentRow = current;
     m_currentPosition = position;
-    if (otherRun)
-        restyle();
     update();
     return true;
 }
@@ -253,27 +262,24 @@ bool ProbePlot::isVector(const QPainter& p)
 void ProbePlot::paintFlip(QPainter& p, FlipKind kind, const QPointF& at, double radius, const QColor& ink,
                           const QColor& paper)
 {
-    QPainterPath path;
     switch (kind) {
     case FlipKind::None:
-        path.addEllipse(at, radius * 0.6, radius * 0.6);
-        p.fillPath(path, ink);
+        p.fillPath(chart_paint::marker(0, at, radius * 0.6), ink);
         return;
-    case FlipKind::Tie: // hollow: nothing but the order of equal logits
-        path.addEllipse(at, radius, radius);
+    case FlipKind::Tie:     // hollow: nothing but the order of equal logits
+    case FlipKind::OneStep: // half of one
+    {
+        const QPainterPath path = chart_paint::marker(kind == FlipKind::Tie ? 0 : 2, at, radius);
         p.fillPath(path, paper);
         p.strokePath(path, QPen(ink, 1.4));
         return;
-    case FlipKind::OneStep:
-        path = chart_paint::marker(2, at, radius);
-        p.fillPath(path, paper);
-        p.strokePath(path, QPen(ink, 1.4));
-        return;
-    case FlipKind::Clear:
-        path = chart_paint::marker(3, at, radius * 1.1);
+    }
+    case FlipKind::Clear: {
+        const QPainterPath path = chart_paint::marker(3, at, radius * 1.1);
         p.fillPath(path, ink);
         p.strokePath(path, QPen(paper, 0.8));
         return;
+    }
     }
 }
 

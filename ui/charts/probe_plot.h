@@ -4,6 +4,7 @@
 
 #include "core/analysis/probe_chart.h"
 #include "ui/charts/chart_style.h"
+#include "ui/charts/probe_points.h"
 
 #include <QGraphicsScene>
 #include <QPainter>
@@ -13,6 +14,8 @@
 #include <QVector>
 
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace flipscope {
 
@@ -40,6 +43,7 @@ public:
     bool setCurrent(int row, qint64 position);
 
     const ProbeChartData& data() const { return m_data; }
+    const ChartStyle& style() const { return m_style; }
     const KlHistogram* histogram() const { return m_histogram ? &*m_histogram : nullptr; } ///< distribution only
     int currentRow() const { return m_currentRow; }
     QRectF plotRect() const { return m_plot; }
@@ -72,7 +76,6 @@ protected:
 
     virtual void prepare() {}                      ///< the data has changed
     virtual void layOutPlot() {}                   ///< m_plot has changed
-    virtual void restyle() {}                      ///< another run stands out
     virtual void paintBack(QPainter& p) const = 0; ///< axes and what lies under the marks
     virtual void paintMarks(QPainter& p) const = 0;
     void paintCurrent(QPainter& p) const; ///< the ring round the probe that is looked at
@@ -81,6 +84,9 @@ protected:
 
     int rows() const { return static_cast<int>(m_data.runs.size()); }
     std::span<const ProbeMetrics> probes(int row) const { return m_data.probes(static_cast<std::size_t>(row)); }
+    /// The same for drawing, where a chart asked for them in prepare().
+    std::span<const ProbePoint> points(int row) const { return m_shown[static_cast<std::size_t>(row)]; }
+    void takePoints();
     const ProbeMetrics* probeAt(int row, qint64 position) const;
     QString nameOf(int row) const;
     QColor colorOf(int row) const;   ///< of the run
@@ -96,6 +102,8 @@ protected:
 
     QGraphicsScene* m_scene;
     ProbeChartData m_data;
+    std::vector<std::shared_ptr<const ProbePoints>> m_points; ///< per run; null without a table
+    std::vector<std::span<const ProbePoint>> m_shown;         ///< of them, those in the range
     std::optional<KlHistogram> m_histogram;
     ChartStyle m_style = ChartStyle::light();
     QSizeF m_size;

@@ -4,6 +4,7 @@
 
 #include "ui/charts/chart_text.h"
 #include "ui/charts/line_plot.h"
+#include "ui/charts/scene_picture.h"
 #include "ui/charts/tool_tip.h"
 
 #include <QGraphicsScene>
@@ -17,12 +18,13 @@ struct WindowChart::Private {
     QGraphicsScene scene;
     LinePlot plot{&scene};
     int hoveredColumn = -1, hoveredRow = -1;
-    QPixmap picture; // of the scene: following the mouse costs a line, not thousands
+    ScenePicture picture; // without what follows the mouse
 };
 
 WindowChart::WindowChart(QWidget* parent) : QWidget(parent), d(std::make_unique<Private>())
 {
     d->plot.setStyle(ChartStyle::ofPalette());
+    setAttribute(Qt::WA_OpaquePaintEvent);
     setMouseTracking(true);
     setMinimumSize(280, 150);
     setAccessibleName(tr("Chart per window"));
@@ -52,7 +54,7 @@ void WindowChart::setLogAxis(bool log)
 void WindowChart::setCurrentColumn(int column)
 {
     d->plot.setCurrentColumn(column);
-    redraw();
+    update();
 }
 
 void WindowChart::setHoveredColumn(int column)
@@ -65,7 +67,7 @@ void WindowChart::setHoveredColumn(int column)
 /// The scene is to be drawn anew.
 void WindowChart::redraw()
 {
-    d->picture = {};
+    d->picture.forget();
     update();
 }
 
@@ -86,17 +88,8 @@ QSize WindowChart::sizeHint() const
 
 void WindowChart::paintEvent(QPaintEvent*)
 {
-    const double scale = devicePixelRatioF();
-    if (d->picture.isNull() || d->picture.devicePixelRatioF() != scale) {
-        d->picture = QPixmap((QSizeF(size()) * scale).toSize());
-        d->picture.setDevicePixelRatio(scale);
-        d->picture.fill(Qt::transparent);
-        QPainter painter(&d->picture);
-        painter.setRenderHint(QPainter::Antialiasing);
-        d->scene.render(&painter, QRectF(rect()), QRectF(rect()), Qt::IgnoreAspectRatio);
-    }
     QPainter painter(this);
-    painter.drawPixmap(0, 0, d->picture);
+    painter.drawPixmap(0, 0, d->picture.of(d->scene, *this, d->plot.style().background));
     d->plot.paintHover(painter, d->hoveredColumn, d->hoveredRow);
 }
 

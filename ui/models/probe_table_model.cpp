@@ -183,15 +183,26 @@ void ProbeTableModel::sortRows(std::vector<int>& rows) const
     std::sort(rows.begin(), rows.end()); // table order is the order of position; stable_sort keeps it for equals
     const auto probeOf = [&](int i) -> const ProbeMetrics& { return m_table->probes[static_cast<std::size_t>(i)]; };
     if (column.metric) {
-        std::vector<double> keys(m_table->probes.size());
-        for (const int i : rows)
-            keys[static_cast<std::size_t>(i)] = number(column, probeOf(i)).value_or(std::nan(""));
-        std::stable_sort(rows.begin(), rows.end(), [&](int a, int b) {
-            const double x = keys[static_cast<std::size_t>(a)], y = keys[static_cast<std::size_t>(b)];
-            if (std::isnan(x) || std::isnan(y))
-                return !std::isnan(x) && std::isnan(y);
-            return descending ? x > y : x < y;
+        struct Key {
+            double value;
+            int row;
+        };
+        std::vector<Key> keys;
+        std::vector<int> without; // behind the others
+        keys.reserve(rows.size());
+        for (const int i : rows) {
+            if (const auto value = number(column, probeOf(i)))
+                keys.push_back({*value, i});
+            else
+                without.push_back(i);
+        }
+        std::sort(keys.begin(), keys.end(), [descending](const Key& a, const Key& b) {
+            if (a.value != b.value)
+                return descending ? a.value > b.value : a.value < b.value;
+            return a.row < b.row;
         });
+        std::transform(keys.begin(), keys.end(), rows.begin(), [](const Key& key) { return key.row; });
+        std::copy(without.begin(), without.end(), rows.begin() + static_cast<std::ptrdiff_t>(keys.size()));
         return;
     }
     std::vector<QString> keys(m_table->probes.size());
@@ -242,11 +253,13 @@ const ProbeMetrics& ProbeTableModel::probe(int row) const
 
 int ProbeTableModel::rowOf(qint64 position) const
 {
-    for (std::size_t row = 0; row < m_rows.size(); ++row) {
-        if (probe(static_cast<int>(row)).position == position)
-            return static_cast<int>(row);
-    }
-    return -1;
+    if (!m_table)
+        return -1;
+    const auto probe = std::ranges::lower_bound(m_table->probes, position, {}, &ProbeMetrics::position);
+    if (probe == m_table->probes.end() || probe->position != position)
+        return -1;
+    const auto row = std::ranges::find(m_rows, static_cast<int>(probe - m_table->probes.begin()));
+    return row == m_rows.end() ? -1 : static_cast<int>(row - m_rows.begin());
 }
 
 TablePtr ProbeTableModel::shownTable() const

@@ -9,6 +9,7 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QHash>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLabel>
@@ -25,6 +26,28 @@ namespace flipscope {
 namespace {
 
 constexpr int topCount = 10;
+
+/// A label whose words wrap. A layout asks many times how high it is, and each time QLabel lays out its text anew.
+class WrappedLabel final : public QLabel {
+public:
+    explicit WrappedLabel(const QString& text = {}) : QLabel(text) { setWordWrap(true); }
+
+    int heightForWidth(int width) const override
+    {
+        if (text() != m_text || font() != m_font) {
+            m_heights.clear();
+            m_text = text();
+            m_font = font();
+        }
+        const auto known = m_heights.constFind(width);
+        return known != m_heights.constEnd() ? *known : *m_heights.insert(width, QLabel::heightForWidth(width));
+    }
+
+private:
+    mutable QString m_text;
+    mutable QFont m_font;
+    mutable QHash<int, int> m_heights; ///< by width
+};
 
 } // namespace
 
@@ -67,21 +90,19 @@ QTableView* ProbePanel::makeTable(QAbstractItemModel* model, const QString& name
 
 QLabel* ProbePanel::makeTitle(const QString& text, QWidget* buddy)
 {
-    auto* label = new QLabel(text);
+    auto* label = new WrappedLabel(text);
     QFont font = label->font();
     font.setBold(true);
     label->setFont(font);
     label->setBuddy(buddy);
-    label->setWordWrap(true);
     m_sections << label << buddy;
     return label;
 }
 
 void ProbePanel::build()
 {
-    m_heading = new QLabel;
+    m_heading = new WrappedLabel;
     m_heading->setObjectName(QStringLiteral("heading"));
-    m_heading->setWordWrap(true);
     QFont big = m_heading->font();
     big.setBold(true);
     big.setPointSizeF(big.pointSizeF() * 1.2);
@@ -92,15 +113,14 @@ void ProbePanel::build()
     m_copy->setAccessibleName(tr("Copy the probe as text"));
     m_copy->setFocusPolicy(Qt::TabFocus);
     connect(m_copy, &QToolButton::clicked, this, &ProbePanel::copy);
-    m_sides = new QLabel;
-    m_message = new QLabel;
-    m_next = new QLabel;
-    m_numbers = new QLabel;
+    m_sides = new WrappedLabel;
+    m_message = new WrappedLabel;
+    m_next = new WrappedLabel;
+    m_numbers = new WrappedLabel;
     m_message->setObjectName(QStringLiteral("message"));
     m_next->setObjectName(QStringLiteral("next"));
     m_numbers->setObjectName(QStringLiteral("numbers"));
     for (QLabel* label : {m_sides, m_message, m_next, m_numbers}) {
-        label->setWordWrap(true);
         label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
         label->setFocusPolicy(Qt::NoFocus);
     }
@@ -151,6 +171,7 @@ void ProbePanel::build()
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(scroll);
+    fitTables();
 }
 
 void ProbePanel::setSectionsVisible(bool visible)
@@ -228,9 +249,9 @@ void ProbePanel::reload()
     m_next->clear();
     m_message->setText(m_note);
     m_message->setVisible(!m_note.isEmpty());
+    m_reading = true; // tables that wait for their rows keep their height
     showRuns(m_position);
     request(m_position);
-    fitTables();
 }
 
 void ProbePanel::showNumbers(const ProbeMetrics& probe, bool lowerBound)
@@ -330,6 +351,8 @@ void ProbePanel::showNext(const TokenShare& next)
 void ProbePanel::fitTables()
 {
     for (QTableView* table : m_tables) {
+        if (m_reading && table->model() != m_runs)
+            continue;
         const int rowHeight = table->fontMetrics().height() + 5;
         table->verticalHeader()->setDefaultSectionSize(rowHeight);
         table->setFixedHeight(table->horizontalHeader()->sizeHint().height() + rowHeight * table->model()->rowCount() +

@@ -22,6 +22,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace flipscope {
 
@@ -50,10 +51,16 @@ ProbeTable::ProbeTable(Session* session, QWidget* parent)
     });
     connect(m_view, &QTableView::clicked, this, [this] { goToCurrent(false); });
     connect(m_view, &QTableView::doubleClicked, this, [this] { goToCurrent(true); });
-    connect(m_session, &Session::runsChanged, this, &ProbeTable::reloadTable);
-    connect(m_session, &Session::viewChanged, this, &ProbeTable::applyPlace);
-    connect(m_session, &Session::rangeChanged, this, &ProbeTable::applyPlace);
-    connect(&m_session->path(), &DrilldownPath::changed, this, &ProbeTable::reloadTable);
+    connect(m_session, &Session::runsChanged, this, &ProbeTable::follow);
+    connect(m_session, &Session::viewChanged, this, [this] {
+        if (!waits())
+            applyPlace();
+    });
+    connect(m_session, &Session::rangeChanged, this, [this] {
+        if (!waits())
+            applyPlace();
+    });
+    connect(&m_session->path(), &DrilldownPath::changed, this, &ProbeTable::follow);
     reloadTable();
 }
 
@@ -163,6 +170,42 @@ void ProbeTable::say(const QString& text, bool isError)
     m_message->setText(text);
     m_message->setVisible(!text.isEmpty());
     m_message->setAccessibleName(isError ? tr("Filter error: %1").arg(text) : text);
+}
+
+bool ProbeTable::waits()
+{
+    m_stale = m_stale || (!isVisible() && window()->isVisible());
+    return m_stale;
+}
+
+void ProbeTable::follow()
+{
+    if (!waits())
+        reloadTable();
+}
+
+void ProbeTable::catchUp()
+{
+    if (std::exchange(m_stale, false))
+        reloadTable();
+}
+
+void ProbeTable::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    catchUp();
+}
+
+QTableView* ProbeTable::view()
+{
+    catchUp();
+    return m_view;
+}
+
+ProbeTableModel* ProbeTable::model()
+{
+    catchUp();
+    return m_model;
 }
 
 void ProbeTable::reloadTable()

@@ -20,14 +20,15 @@ namespace flipscope {
 class ProbeTableModel;
 
 /// The probes of the shown run, worst first, with a filter line; linked with the session's selection both ways.
-/// Enter or a double click goes down to the token, Backspace up, Ctrl+C copies the selected rows.
+/// Enter or a double click goes down to the token, Backspace up, Ctrl+C copies the selected rows. While it lies behind
+/// another tab of a window, it is filled when it is looked at or asked.
 class ProbeTable : public QWidget {
     Q_OBJECT
 public:
     explicit ProbeTable(Session* session, QWidget* parent = nullptr);
 
-    QTableView* view() const { return m_view; }
-    ProbeTableModel* model() const { return m_model; }
+    QTableView* view();
+    ProbeTableModel* model();
 
     /// The rows shown, in the order shown, all columns, as `flipscope analyze --csv-probes` writes them.
     Result<void> writeCsv(const QString& path) const;
@@ -40,11 +41,15 @@ public slots:
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
     void buildControls();
     void buildColumnMenu();
     void sizeColumns();
+    void follow();
+    bool waits(); ///< nobody sees it now
+    void catchUp();
     void reloadTable();
     void applyFilter();
     void applyPlace();
@@ -67,6 +72,7 @@ private:
     int m_shownRun = -1;
     QString m_filterError;
     bool m_wantWindow = true; ///< a chosen window narrows the table down to it
+    bool m_stale = false;     ///< something has changed while nobody saw it
     bool m_following = false; ///< the view is being moved to the session's place
 };
 

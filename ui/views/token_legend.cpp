@@ -26,6 +26,8 @@ TokenLegend::TokenLegend(QWidget* parent) : QWidget(parent)
 
 void TokenLegend::setScale(const QString& title, const QString& map, const QString& low, const QString& high)
 {
+    if (title == m_title && map == m_map && low == m_low && high == m_high)
+        return;
     m_title = title;
     m_map = map;
     m_low = low;

@@ -218,11 +218,19 @@ void TokenView::reloadColours()
 {
     const SessionRun* run = shownRun(*m_session);
     const TablePtr table = run ? run->table : nullptr;
-    if (table != m_probes.table())
+    const bool sameTable = table == m_probes.table();
+    if (!sameTable)
         m_probes = ProbeLookup(table);
     reloadStops();
-    m_measure = ProbeMeasure::of(m_session->metric());
-    m_scale = m_measure.scale(m_session->colourScale());
+    const ProbeMeasure measure = ProbeMeasure::of(m_session->metric());
+    const ColourScale scale = measure.scale(m_session->colourScale());
+    if (sameTable && measure.column == m_measure.column && measure.replaced == m_measure.replaced && scale == m_scale) {
+        updateMessage(); // another window size, for one
+        updateStatus();
+        return;
+    }
+    m_measure = measure;
+    m_scale = scale;
     std::vector<double> values;
     const auto add = [&](const ProbeMetrics& probe) {
         const double value = m_measure.value(probe);

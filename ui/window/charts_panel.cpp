@@ -3,6 +3,7 @@
 #include "ui/window/charts_panel.h"
 
 #include "ui/charts/probe_chart_view.h"
+#include "ui/charts/probe_points.h"
 #include "ui/charts/window_chart.h"
 #include "ui/views/selection.h"
 #include "ui/window/view_controls.h"
@@ -13,9 +14,11 @@
 #include <QLabel>
 #include <QTabBar>
 #include <QTabWidget>
+#include <QThreadPool>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace flipscope {
 
@@ -43,8 +46,74 @@ ChartsPanel::ChartsPanel(Session* session, QWidget* parent) : QWidget(parent), m
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_tabs);
 
-    connect(m_tabs, &QTabWidget::currentChanged, this, &ChartsPanel::update);
-    connect(&session->path(), &DrilldownPath::changed, this, &ChartsPanel::followPath);
+    m_later.setSingleShot(true);
+    m_later.setInterval(0);
+    connect(&m_later, &QTimer::timeout, this, [this] {
+        if (isVisible()) // else it is when it is painted
+            flush();
+    });
+    connect(m_tabs, &QTabWidget::currentChanged, this, &ChartsPanel::later);
+    connect(&session->path(), &DrilldownPath::changed, this, &ChartsPanel::later);
+}
+
+/// What the charts over single probes need of each table is made in the background, once the window shows something:
+/// then the first look at one of them does not wait.
+void ChartsPanel::prepareLater()
+{
+    std::vector<TablePtr> tables;
+    for (const SessionRun& run : m_session->runs())
+        if (run.table && !m_prepared.contains(run.table.get()))
+            tables.push_back(run.table);
+    const SessionRun* base = m_session->baseline();
+    if (tables.empty() || base == nullptr || m_session->busy())
+        return;
+    m_prepared.clear();
+    for (const SessionRun& run : m_session->runs())
+        m_prepared.insert(run.table.get());
+    QThreadPool::globalInstance()->start([tables = std::move(tables), type = stored_type(*base->trace)] {
+        for (const TablePtr& table : tables) {
+            probePoints(table, type);
+            sortedKl(table);
+        }
+    });
+}
+
+void ChartsPanel::later()
+{
+    m_waiting = true;
+    m_later.start();
+}
+
+void ChartsPanel::flush()
+{
+    if (!std::exchange(m_waiting, false))
+        return;
+    m_later.stop();
+    update(m_tabs->currentIndex());
+    m_windows->setCurrentColumn(m_column);
+    followPath();
+    prepareLater();
+}
+
+/// A chart that is painted before its turn, in a screenshot or because it was covered, is right all the same; so is one
+/// that a wheel turns on, or that is asked about what lies under the mouse.
+bool ChartsPanel::eventFilter(QObject* watched, QEvent* event)
+{
+    switch (event->type()) {
+    case QEvent::Paint:
+    case QEvent::ToolTip:
+    case QEvent::Wheel:
+    case QEvent::KeyPress:
+    case QEvent::MouseMove:
+    case QEvent::MouseButtonPress:
+    case QEvent::MouseButtonRelease:
+    case QEvent::MouseButtonDblClick:
+        flush();
+        break;
+    default:
+        break;
+    }
+    return QWidget::eventFilter(watched, event);
 }
 
 QWidget* ChartsPanel::makeWindowPage()
@@ -52,6 +121,7 @@ QWidget* ChartsPanel::makeWindowPage()
     auto* page = new QWidget(this);
     m_windows = new WindowChart(page);
     m_windows->setObjectName(QStringLiteral("windowChart"));
+    m_windows->installEventFilter(this);
     m_lines = new QComboBox(page);
     m_lines->setObjectName(QStringLiteral("lineMetric"));
     m_lines->setAccessibleName(tr("Metric of the lines"));
@@ -80,7 +150,10 @@ QWidget* ChartsPanel::makeWindowPage()
     layout->setSpacing(0);
     layout->addWidget(header);
     layout->addWidget(m_windows, 1);
-    connect(m_lines, &QComboBox::activated, this, &ChartsPanel::updateWindows);
+    connect(m_lines, &QComboBox::activated, this, [this] {
+        m_stale[0] = true;
+        later();
+    });
     connect(m_log, &QCheckBox::toggled, m_windows, &WindowChart::setLogAxis);
     connect(m_windows, &WindowChart::columnHovered, this, &ChartsPanel::columnHovered);
     connect(m_windows, &WindowChart::pointActivated, this, &ChartsPanel::pointActivated);
@@ -92,6 +165,7 @@ void ChartsPanel::makeProbePage(ProbePlot::Kind kind, const QString& title, cons
     static const char* const names[] = {"positionChart", "distributionChart", "marginChart", "agreementChart"};
     auto* chart = new ProbeChartView(kind, this);
     chart->setObjectName(QLatin1String(names[static_cast<int>(kind)]));
+    chart->installEventFilter(this);
     m_tabs->setTabToolTip(m_tabs->addTab(chart, title), toolTip);
     m_probes.append(chart);
     connect(chart, &ProbeChartView::probeActivated, this, &ChartsPanel::activate);
@@ -102,8 +176,15 @@ void ChartsPanel::makeProbePage(ProbePlot::Kind kind, const QString& title, cons
     });
 }
 
-ProbeChartView* ChartsPanel::probeChart(ProbePlot::Kind kind) const
+WindowChart* ChartsPanel::windowChart()
 {
+    flush();
+    return m_windows;
+}
+
+ProbeChartView* ChartsPanel::probeChart(ProbePlot::Kind kind)
+{
+    flush();
     return m_probes[static_cast<int>(kind)];
 }
 
@@ -111,7 +192,7 @@ void ChartsPanel::refresh()
 {
     m_stale.fill(true);
     m_shown = cut_to(m_session->heatmap(), m_session->range());
-    update(m_tabs->currentIndex());
+    later();
 }
 
 QVector<QColor> ChartsPanel::colors() const
@@ -139,7 +220,6 @@ void ChartsPanel::update(int tab)
         return;
     }
     m_probes[tab - 1]->setData(m_session->probeChart(), colors());
-    followPath();
 }
 
 void ChartsPanel::updateWindows()
@@ -148,13 +228,14 @@ void ChartsPanel::updateWindows()
     m_shown = cut_to(chosen ? m_session->heatmap(**chosen) : m_session->heatmap(), m_session->range());
     m_windows->setGrid(m_shown, colors());
     m_windows->setLogAxis(m_log->isChecked());
-    m_windows->setCurrentColumn(m_column);
 }
 
 void ChartsPanel::setCurrentColumn(int column)
 {
+    if (column == m_column)
+        return;
     m_column = column;
-    m_windows->setCurrentColumn(column);
+    later();
 }
 
 void ChartsPanel::setHoveredColumn(int column)

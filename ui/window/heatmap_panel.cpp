@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace flipscope {
 
@@ -45,12 +46,13 @@ HeatmapPanel::HeatmapPanel(Session* session, QWidget* parent) : QWidget(parent),
     connect(m_charts, &ChartsPanel::columnHovered, m_heatmap, &HeatmapView::setHoveredColumn);
     connect(m_charts, &ChartsPanel::pointActivated, this, &HeatmapPanel::cellChosen);
     connect(session, &Session::runsChanged, this, &HeatmapPanel::updateGrid);
-    connect(session, &Session::viewChanged, this, &HeatmapPanel::updateGrid);
+    connect(session, &Session::viewChanged, this, &HeatmapPanel::updateView);
     connect(session, &Session::rangeChanged, this, &HeatmapPanel::updateGrid);
     connect(m_heatmap, &HeatmapView::rangeRequested, session, &Session::setRange);
     connect(&session->path(), &DrilldownPath::changed, this, &HeatmapPanel::followPath);
     applyStyle();
     updateGrid();
+    updateView();
 }
 
 WindowChart* HeatmapPanel::chart() const
@@ -66,11 +68,29 @@ void HeatmapPanel::applyStyle()
 
 void HeatmapPanel::updateGrid()
 {
+    showGrid();
+    m_charts->refresh();
+    followPath();
+}
+
+/// Other colours are no news for the charts.
+void HeatmapPanel::updateView()
+{
+    const auto drawn =
+        std::tuple(m_session->windowTokens(), m_session->partition(), m_session->margin(), m_session->metric().name);
+    if (std::exchange(m_drawn, drawn) != drawn) {
+        updateGrid();
+        return;
+    }
+    showGrid();
+    followPath();
+}
+
+void HeatmapPanel::showGrid()
+{
     HeatmapGrid grid = cut_to(m_session->heatmap(), m_session->range());
     grid.marks = CallResults::of(m_session)->marks();
     m_heatmap->setGrid(grid, m_session->colourScale());
-    m_charts->refresh();
-    followPath();
 }
 
 Place HeatmapPanel::placeOf(int row, int column) const

@@ -6,6 +6,9 @@
 
 #include <QWidget>
 
+#include <string>
+#include <tuple>
+
 namespace flipscope {
 
 class ChartsPanel;
@@ -33,6 +36,8 @@ signals:
 
 private:
     void updateGrid();
+    void updateView();
+    void showGrid();
     void followPath();
     void cellChosen(int row, int column);
     void cellActivated(int row, int column);
@@ -42,6 +47,7 @@ private:
     ViewControls* m_controls;
     HeatmapView* m_heatmap;
     ChartsPanel* m_charts;
+    std::tuple<qint64, Partition, double, std::string> m_drawn; ///< what the charts depend on besides runs and range
 };
 
 } // namespace flipscope

@@ -156,6 +156,10 @@ void MainWindow::makeDocks()
     tabifyDockWidget(probes, table);
     tabifyDockWidget(table, findChild<QDockWidget*>(QStringLiteral("notesDock")));
     tabifyDockWidget(table, findChild<QDockWidget*>(QStringLiteral("printoutsDock")));
+    connect(table, &QDockWidget::visibilityChanged, this, [this](bool visible) {
+        if (visible)
+            tableShown();
+    });
     table->hide();
     tokens->raise();
     probe->setMinimumWidth(280); // its tables read badly below that
@@ -186,9 +190,30 @@ void MainWindow::makeTable()
     connect(&m_session->path(), &DrilldownPath::changed, this, &MainWindow::tableFollows);
 }
 
-/// The same columns as the picture.
+QTableView* MainWindow::heatmapTable()
+{
+    tableShown();
+    return m_table;
+}
+
+void MainWindow::tableShown()
+{
+    if (m_tableStale)
+        fillNow();
+}
+
 void MainWindow::fillTable()
 {
+    if (m_table->isVisible())
+        fillNow();
+    else
+        m_tableStale = true;
+}
+
+/// The same columns as the picture.
+void MainWindow::fillNow()
+{
+    m_tableStale = false;
     m_tableModel->setGrid(cut_to(m_session->heatmap(), m_session->range()));
     tableFollows();
 }
@@ -206,6 +231,8 @@ void MainWindow::tableChosen(const QModelIndex& current)
 
 void MainWindow::tableFollows()
 {
+    if (m_tableStale)
+        return; // it will
     const Place& place = m_session->path().place();
     const auto visible = m_session->visibleRuns();
     const auto& starts = m_tableModel->grid().starts;

@@ -39,7 +39,7 @@ public:
     PageStack* pages() const { return m_pages; }
     RunsPanel* runsPanel() const { return m_runs; }
     BannerBar* bannerBar() const { return m_banners; }
-    QTableView* heatmapTable() const { return m_table; }
+    QTableView* heatmapTable(); ///< filled by now
 
     /// Traces, folders, or a session file (which takes the place of what is open).
     void openFiles(const QStringList& paths, const QString& baseline = {});
@@ -102,8 +102,10 @@ private:
     // heatmap as a table
     void makeTable();
     void fillTable();
+    void fillNow();
     void tableChosen(const QModelIndex& current);
     void tableFollows();
+    void tableShown();
 
     // main_window_menus.cpp
     void makeMenus();
@@ -136,6 +138,7 @@ private:
     QByteArray m_firstLayout; ///< of the docks, before anybody moved them
     HeatmapModel* m_tableModel = nullptr;
     QTableView* m_table = nullptr;
+    bool m_tableStale = false; ///< nobody has looked at it since something changed
     QVector<QDockWidget*> m_docks;
     QVector<QDockWidget*> m_docksShown; ///< while the start page hides them all
     bool m_empty = false;

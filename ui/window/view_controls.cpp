@@ -164,6 +164,12 @@ void ViewControls::followPartition()
     const Partition now = m_session->partition();
     m_by->setCurrentIndex(m_by->findData(static_cast<int>(now)));
     m_windowGroup->setVisible(now == Partition::Windows);
+    const SessionRun* base = m_session->baseline();
+    const TracePtr trace = base != nullptr ? base->trace : nullptr;
+    if (trace == m_marked && m_marksKnown)
+        return; // what a trace marks does not change
+    m_marked = trace;
+    m_marksKnown = true;
     const auto* model = qobject_cast<const QStandardItemModel*>(m_by->model());
     const QString usual[] = {QString(),
                              tr("System, user, assistant, thinking, tool, tool call: by the token predicted"),

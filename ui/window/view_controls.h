@@ -43,6 +43,8 @@ private:
     Session* m_session;
     QComboBox *m_by, *m_window, *m_metric, *m_scale;
     QWidget *m_windowGroup, *m_marginGroup;
+    TracePtr m_marked; ///< whose segments and turns the entries speak of
+    bool m_marksKnown = false;
     QLineEdit* m_range;
     QDoubleSpinBox* m_margin;
     QToolButton* m_limits;

@@ -173,6 +173,10 @@ private slots:
         QCOMPARE(data.probes(0).size(), 1u);
         QCOMPARE(data.probes(0)[0].kl_pq, 2.0);
         QCOMPARE(kl_histogram(data).runs[0].n, 1);
+        const std::vector<std::shared_ptr<const SortedKl>> whole{
+            std::make_shared<const SortedKl>(sort_kl(data.runs[0].table->probes))};
+        QCOMPARE(kl_histogram(data, whole).runs[0].n, 1);
+        QCOMPARE(kl_histogram(data, whole).runs[0].sorted, std::vector<double>{2.0});
         QVERIFY(data.probes(7).empty());
     }
 
