@@ -20,9 +20,6 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// With so many runs a block has few rows, and the baseline is a small part of what is read.
-constexpr std::size_t most_runs_together = 16;
-
 /// Probability of the ids from `vocab` on, given the log-sum-exp of those before; 0 where the row ends there.
 double mass_outside(const RowView& view, std::int64_t row, std::int64_t columns, std::int32_t vocab, double lse)
 {
@@ -183,7 +180,7 @@ private:
             while (!waiting[i].empty()) {
                 Bundle& bundle = bundles.emplace_back();
                 take(bundle, waiting[i]);
-                for (std::size_t j = i + 1; j < waiting.size() && engine_.workers() == 0; ++j)
+                for (std::size_t j = i + 1; j < waiting.size() && computes_together(engine_); ++j)
                     if (bundle.size() < most_runs_together && !waiting[j].empty() &&
                         fit_together(bundle.front(), waiting[j].front()))
                         take(bundle, waiting[j]);

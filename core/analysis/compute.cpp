@@ -177,32 +177,39 @@ Result<TablePtr> compute_table(const TracePtr& baseline, const TracePtr& run, En
 }
 
 std::vector<Result<TablePtr>> compute_tables(const TracePtr& baseline, std::span<const TracePtr> runs, Engine& engine,
-                                             const ComputeOptions& options, const Job& job)
+                                             const ComputeOptions& options, const Job& job, const TableHeard& heard)
 {
-    std::vector<Result<TablePtr>> tables;
-    if (engine.workers() > 0) { // takes one pair after the other anyway
-        for (const TracePtr& run : runs)
-            tables.push_back(job.cancelled() ? Result<TablePtr>(cancelled())
-                                             : compute_table(baseline, run, engine, options, job));
+    std::vector<Result<TablePtr>> tables(runs.size());
+    const auto found = [&](std::size_t i, Result<TablePtr> table) {
+        tables[i] = std::move(table);
+        if (heard)
+            heard(i, tables[i]);
+    };
+    if (!computes_together(engine)) { // takes one pair after the other anyway
+        for (std::size_t i = 0; i < runs.size(); ++i)
+            found(i, job.cancelled() ? Result<TablePtr>(cancelled())
+                                     : compute_table(baseline, runs[i], engine, options, job));
         return tables;
     }
     std::vector<Pending> pending(runs.size());
     std::vector<std::size_t> waiting; // of `runs`
     std::vector<ComputedRun> computed;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        tables.push_back(prepare(baseline, runs[i], engine, options, pending[i]));
-        if (tables[i] && !*tables[i]) {
-            waiting.push_back(i);
-            computed.push_back({*runs[i], pending[i].table});
+        auto ready = prepare(baseline, runs[i], engine, options, pending[i]);
+        if (!ready || *ready) {
+            found(i, std::move(ready));
+            continue;
         }
+        waiting.push_back(i);
+        computed.push_back({*runs[i], pending[i].table});
     }
     const auto done = compute_together(*baseline, computed, engine, options, job);
     const bool alone = !done && done.error().kind != ErrorKind::Cancelled && waiting.size() > 1;
     for (std::size_t w = 0; w < waiting.size(); ++w) {
         const std::size_t i = waiting[w];
         // Whose error it was shows when each is computed by itself; the others have their numbers then.
-        tables[i] = alone ? compute_table(baseline, runs[i], engine, options, job)
-                          : finish(pending[i], done, computed[w].engine_failed, options);
+        found(i, alone ? compute_table(baseline, runs[i], engine, options, job)
+                       : finish(pending[i], done, computed[w].engine_failed, options));
     }
     return tables;
 }

@@ -6,6 +6,8 @@
 #include "core/base/job.h"
 #include "core/engine/engine.h"
 
+#include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -25,9 +27,23 @@ struct ComputeOptions {
 Result<TablePtr> compute_table(const TracePtr& baseline, const TracePtr& run, Engine& engine,
                                const ComputeOptions& options = {}, const Job& job = {});
 
+/// So many runs are read along one baseline. With more a block has few rows, and the baseline is a small part of what
+/// is read.
+inline constexpr std::size_t most_runs_together = 16;
+
+/// Whether compute_tables() gains from several runs: the engine wants large blocks, and the baseline is read once.
+inline bool computes_together(const Engine& engine)
+{
+    return engine.workers() == 0;
+}
+
+/// Hears of each of several tables as soon as it is there, once, on the thread that computes; `run` is an index.
+using TableHeard = std::function<void(std::size_t run, const Result<TablePtr>& table)>;
+
 /// The tables of several runs, or why there is none, in their order; each is what compute_table() gives. An engine that
 /// wants large blocks reads the baseline's rows once for all of them.
 std::vector<Result<TablePtr>> compute_tables(const TracePtr& baseline, std::span<const TracePtr> runs, Engine& engine,
-                                             const ComputeOptions& options = {}, const Job& job = {});
+                                             const ComputeOptions& options = {}, const Job& job = {},
+                                             const TableHeard& heard = {});
 
 } // namespace flipscope

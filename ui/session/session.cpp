@@ -140,11 +140,7 @@ void Session::Private::refreshStates()
         run.state = run.table ? SessionRun::State::Ready : SessionRun::State::Waiting;
         run.problem.clear();
     }
-    // A pair nobody waits for any more makes room.
-    if (pair && (base == nullptr || pair->baselineId != base->id || find(pair->runId) == nullptr))
-        pairStop.request_stop();
-    else if (pair)
-        find(pair->runId)->state = SessionRun::State::Working;
+    keepWanted();
 }
 
 void Session::setBaseline(int id)
@@ -291,8 +287,7 @@ void Session::remove(int id)
         }
         d->refreshStates();
     }
-    if (d->pair && d->pair->runId == id)
-        d->pairStop.request_stop();
+    d->keepWanted();
     m_path.forgetRun(id);
     d->tracesChanged();
     emit runsChanged();

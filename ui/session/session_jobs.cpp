@@ -1,20 +1,29 @@
 // SPDX-FileCopyrightText: 2026 The Flipscope authors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/compute.h"
+#include "ui/session/engine_source.h"
 #include "ui/session/guarded.h"
 #include "ui/session/session_private.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 
 namespace flipscope {
 
 namespace {
 
+EngineSource& source()
+{
+    static EngineSource source;
+    return source;
+}
+
 Engine* engineOf(EngineHolder& holder, std::string& notice)
 {
     if (!holder.engine) {
-        auto made = guarded<EngineSelection>([] { return make_engine({}); });
+        auto made = guarded<EngineSelection>([] { return source() ? source()() : make_engine({}); });
         holder.error.reset();
         if (made) {
             holder.engine = std::move(made->engine);
@@ -35,6 +44,11 @@ QString describeEngine(const Engine& engine)
 }
 
 } // namespace
+
+void setEngineSource(EngineSource newSource)
+{
+    source() = std::move(newSource);
+}
 
 /// Progress from workers to the GUI thread, 30 times a second at most.
 std::function<void(const Progress&)> Session::Private::reporter()
@@ -64,43 +78,75 @@ bool Session::Private::beingReread(int id) const
     return std::ranges::any_of(toOpen, [id](const OpenItem& item) { return item.reloadOf == id && !item.takenUp; });
 }
 
+/// To be computed; not what was computed just now, and is still to be taken up.
+bool Session::Private::waits(const SessionRun& run) const
+{
+    const bool wanted =
+        run.state == SessionRun::State::Waiting || (run.state == SessionRun::State::Ready && toVerify.contains(run.id));
+    return wanted && !beingReread(run.id) &&
+           std::ranges::none_of(computedPairs, [&](const PairAnswer& answer) { return answer.item.runId == run.id; });
+}
+
 void Session::Private::computeNext()
 {
-    if (pair || enginePending || !wantedBaseline.isEmpty()) // the last: soon they are compared with another
+    if (!pairs.empty() || enginePending || !wantedBaseline.isEmpty()) // the last: soon they have another baseline
         return;
     const SessionRun* base = findBaseline();
-    const auto next = std::ranges::find_if(q->m_runs, [this](const SessionRun& run) {
-        return !beingReread(run.id) && (run.state == SessionRun::State::Waiting ||
-                                        (run.state == SessionRun::State::Ready && toVerify.contains(run.id)));
-    });
-    if (base == nullptr || beingReread(base->id) || next == q->m_runs.end()) {
+    const auto waiting = std::bind_front(&Private::waits, this);
+    const auto first = std::ranges::find_if(q->m_runs, waiting);
+    if (base == nullptr || beingReread(base->id) || first == q->m_runs.end()) {
         announceBusy();
         return;
     }
-    pair = PairItem{base->id, next->id, base->trace, next->trace, toVerify.contains(next->id), next->table};
-    next->state = SessionRun::State::Working;
+    if (q->m_engineText.isEmpty()) { // it decides how many at a time
+        startEngine();
+        announceBusy();
+        return;
+    }
+    const bool refresh = toVerify.contains(first->id);
+    for (SessionRun& run : q->m_runs)
+        if (waiting(run) && toVerify.contains(run.id) == refresh && pairs.size() < (together ? most_runs_together : 1))
+            pairs.push_back({base->id, run.id, base->trace, run.trace, refresh, run.table});
+    for (const PairItem& item : pairs)
+        find(item.runId)->state = SessionRun::State::Working;
+    compute();
+    tellSoon();
+    announceBusy();
+}
+
+void Session::Private::compute()
+{
     pairStop = {};
     Job job{pairStop.get_token(), reporter()};
-    computePool.start([this, item = *pair, holder = engine, job = std::move(job)] {
+    computePool.start([this, items = pairs, holder = engine, job = std::move(job)] {
         std::string notice;
         const bool fresh = !holder->engine;
         Engine* working = engineOf(*holder, notice);
         if (fresh && working != nullptr) {
-            post(q, [this, text = describeEngine(*working), notice = QString::fromStdString(notice)] {
-                engineKnown(text, notice);
-            });
+            post(q, [this, text = describeEngine(*working), notice = QString::fromStdString(notice),
+                     several = computes_together(*working)] { engineKnown(text, notice, several); });
         }
-        Result<TablePtr> table = guarded<TablePtr>([&]() -> Result<TablePtr> {
+        std::vector<bool> told(items.size());
+        const auto tell = [&](std::size_t i, const Result<TablePtr>& table) {
+            told[i] = true;
+            post(q, [this, item = items[i], table, stopped = job.cancelled()] { computed(item, table, stopped); });
+        };
+        const auto done = guarded<void>([&]() -> Result<void> {
             if (working == nullptr)
                 return tl::unexpected(*holder->error);
+            std::vector<TracePtr> runs;
+            runs.reserve(items.size());
+            for (const PairItem& item : items)
+                runs.push_back(item.run);
             ComputeOptions options;
-            options.refresh = item.refresh;
-            return compute_table(item.baseline, item.run, *working, options, job);
+            options.refresh = items.front().refresh;
+            compute_tables(items.front().baseline, runs, *working, options, job, tell);
+            return {};
         });
-        post(q, [this, item, table = std::move(table), stopped = job.cancelled()] { computed(item, table, stopped); });
+        for (std::size_t i = 0; !done && i < items.size(); ++i)
+            if (!told[i])
+                tell(i, tl::unexpected(done.error()));
     });
-    tellSoon();
-    announceBusy();
 }
 
 bool Session::Private::stillOpen(const PairItem& item)
@@ -109,15 +155,34 @@ bool Session::Private::stillOpen(const PairItem& item)
     return run != nullptr && run->trace == item.run && base != nullptr && base->trace == item.baseline;
 }
 
+/// Those that are wanted go on, also beside one that is not: it is a part of their work.
+void Session::Private::keepWanted()
+{
+    const SessionRun* base = findBaseline();
+    bool wanted = false;
+    for (const PairItem& item : pairs) {
+        if (base == nullptr || item.baselineId != base->id || !stillOpen(item))
+            continue;
+        wanted = true;
+        if (SessionRun* run = find(item.runId); run->state == SessionRun::State::Waiting)
+            run->state = SessionRun::State::Working;
+    }
+    if (!wanted)
+        pairStop.request_stop();
+}
+
 void Session::Private::computed(const PairItem& item, const Result<TablePtr>& result, bool stopped)
 {
-    pair.reset();
+    std::erase_if(pairs, [&](const PairItem& other) { return other.runId == item.runId; });
     if (result && stillOpen(item))
         tables[{item.baselineId, item.runId}] = *result;
     computedPairs.push_back({item, result, stopped});
-    computeNext();
-    if (!pair)
+    if (pairs.empty())
+        computeNext();
+    if (pairs.empty())
         takeUpPairs();
+    else
+        tellSoon();
 }
 
 /// States or tables are other ones; what comes within a moment is told together.
@@ -165,7 +230,7 @@ void Session::Private::take(const PairAnswer& answer)
 
 void Session::Private::startEngine()
 {
-    if (enginePending || pair || !q->m_engineText.isEmpty())
+    if (enginePending || !pairs.empty() || !q->m_engineText.isEmpty())
         return;
     enginePending = true;
     computePool.start([this, holder = engine] {
@@ -173,17 +238,19 @@ void Session::Private::startEngine()
         const Engine* made = engineOf(*holder, notice);
         QString text = made != nullptr ? describeEngine(*made) : QString();
         QString why = QString::fromStdString(made != nullptr ? notice : holder->error->message);
-        post(q, [this, text = std::move(text), why = std::move(why)] {
+        post(q, [this, text = std::move(text), why = std::move(why),
+                 several = made != nullptr && computes_together(*made)] {
             enginePending = false;
-            engineKnown(text, why);
+            engineKnown(text, why, several);
             computeNext();
             announceBusy();
         });
     });
 }
 
-void Session::Private::engineKnown(const QString& text, const QString& notice)
+void Session::Private::engineKnown(const QString& text, const QString& notice, bool computesTogether)
 {
+    together = computesTogether;
     // The status line names the cause in short; the notice is the whole sentence.
     static const QString prefix = QStringLiteral("Computing on the CPU: ");
     const QString cause = notice.startsWith(prefix) ? notice.mid(prefix.size()) : notice;

@@ -141,7 +141,7 @@ void Session::Private::opened(quint64 ticket, const OpenAnswer& answer)
         if (answer.files.isEmpty())
             item->answer = answer;
         else
-            unfold(item, answer.files);
+            unfold(static_cast<std::size_t>(item - toOpen.begin()), answer.files);
         if (std::ranges::none_of(toOpen, &OpenItem::missing))
             takeUp();
         else if (!openTimer.isActive())
@@ -151,12 +151,14 @@ void Session::Private::opened(quint64 ticket, const OpenAnswer& answer)
     announceBusy();
 }
 
-void Session::Private::unfold(std::deque<OpenItem>::iterator folder, const QStringList& files)
+/// What lies in a folder takes its place.
+void Session::Private::unfold(std::size_t folder, const QStringList& files)
 {
     std::vector<OpenItem> items;
     for (const QString& file : files)
-        start(items.emplace_back(OpenItem{file, -1, folder->live, folder->hints}));
-    toOpen.insert(toOpen.erase(folder), std::move_iterator(items.begin()), std::move_iterator(items.end()));
+        start(items.emplace_back(OpenItem{file, -1, toOpen[folder].live, toOpen[folder].hints}));
+    const auto after = toOpen.erase(toOpen.begin() + static_cast<std::ptrdiff_t>(folder));
+    toOpen.insert(after, std::move_iterator(items.begin()), std::move_iterator(items.end()));
 }
 
 /// An older state of a file must not come after a newer one.
@@ -358,13 +360,7 @@ void Session::Private::settle()
         else if (!run.live || base->id != baseBefore) // one that grows keeps its numbers until there are more
             run.table = nullptr;
     }
-    if (pair) {
-        SessionRun* run = find(pair->runId);
-        if (run == nullptr || pair->baselineId != base->id || pair->run != run->trace || pair->baseline != base->trace)
-            pairStop.request_stop();
-        else if (run->state == SessionRun::State::Waiting)
-            run->state = SessionRun::State::Working;
-    }
+    keepWanted();
     tracesChanged();
     emit q->runsChanged();
     updateBanners();

@@ -50,7 +50,7 @@ struct HintsQuestion {
     OpenHints hints;
 };
 
-/// One pair being computed.
+/// A pair being computed.
 struct PairItem {
     int baselineId = -1, runId = -1;
     TracePtr baseline, run;
@@ -114,11 +114,14 @@ struct Session::Private {
     int opening = 0; ///< in the pool, also those that nobody waits for any more
     std::stop_source openStop;
     std::function<void(const Progress&)> openReport; ///< one for all that are opened
-    std::optional<PairItem> pair;                    ///< being computed
+    /// Being computed: one, or all that wait, where the engine reads the baseline once for them. What was answered is
+    /// left out.
+    std::vector<PairItem> pairs;
     std::stop_source pairStop;
     std::vector<PairAnswer> computedPairs; ///< to be taken up; their runs still count as being worked on
     QTimer pairTimer;
     bool enginePending = false;
+    bool together = false; ///< the engine gains from several runs at a time
     quint64 lastTicket = 0;
     bool wasBusy = false;
 
@@ -147,7 +150,7 @@ struct Session::Private {
     void start(OpenItem& item);
     void stopOpening(); ///< what was answered stays, the rest is let go of
     void opened(quint64 ticket, const OpenAnswer& answer);
-    void unfold(std::deque<OpenItem>::iterator folder, const QStringList& files);
+    void unfold(std::size_t folder, const QStringList& files);
     bool waitsForEarlier(std::size_t index) const;
     void takeUp(); ///< what is opened so far, in order; out of order only once it is clear what to compare with
     void take(std::size_t index, std::vector<HintsQuestion>& questions);
@@ -161,7 +164,10 @@ struct Session::Private {
 
     // --- session_jobs.cpp ---
     bool beingReread(int id) const;
+    bool waits(const SessionRun& run) const;
     void computeNext();
+    void compute();
+    void keepWanted(); ///< stops pairs that nobody waits for any more
     void computed(const PairItem& item, const Result<TablePtr>& result, bool stopped);
     bool stillOpen(const PairItem& item);
     void tellSoon();
@@ -169,10 +175,13 @@ struct Session::Private {
     void take(const PairAnswer& answer);
     void noteVerified(const PairItem& item, const TablePtr& table);
     void startEngine();
-    void engineKnown(const QString& text, const QString& notice);
+    void engineKnown(const QString& text, const QString& notice, bool computesTogether);
     std::function<void(const Progress&)> reporter();
     void announceBusy();
-    bool isBusy() const { return opening > 0 || !toOpen.empty() || pair || !computedPairs.empty() || enginePending; }
+    bool isBusy() const
+    {
+        return opening > 0 || !toOpen.empty() || !pairs.empty() || !computedPairs.empty() || enginePending;
+    }
 
     // --- session.cpp ---
     SessionRun* find(int id);
