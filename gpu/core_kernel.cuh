@@ -16,22 +16,12 @@
 // divergences), or anything is out of the ordinary (infinities, NaN, logits of 128 and more, too many outliers), the
 // row stays marked for the careful kernel: what the fast kernel says, it vouches for.
 
-#include "gpu/core_sums.cuh"
-#include "gpu/outliers.cuh"
-#include "gpu/state.cuh"
+#include "gpu/finish_kernel.cuh"
+#include "gpu/reduce.cuh"
 
 namespace flipscope::gpu {
 
-/// Largest |difference| and |guess| that the fast kernels take, and the range of a row's largest logit: e^l, e^d and
-/// their sums then stay within FP64, and what weighs 0 in the tables would have weighed nothing.
-constexpr float most_difference = 256, most_guess = 300, least_top = -64, most_top = 128;
-
-/// The guess as a float's value, so that d is exact in FP64, and a multiple of 2^-20 where it is small, so that
-/// exact_differences() can promise the same for FP32.
-__device__ __forceinline__ double rounded_guess(double guess)
-{
-    return static_cast<double>(static_cast<float>(rint(guess * 0x1p20) * 0x1p-20));
-}
+constexpr float most_guess = 300; ///< |guess| that the fast kernels take
 
 /// What some vectors of every thread tell about a row pair.
 struct Sample {
@@ -69,70 +59,8 @@ __device__ Sample take_sample(const Weights<T>& weights, const Ring<T>& ring)
     return {rounded_guess(log(sums[1] / sums[0])), most.p, most.q};
 }
 
-/// What the sums of a row come to.
-struct CoreResult {
-    double kl_pq, kl_qp, mass, log1p_a, mean_l, mean_k;
-    bool clear; ///< of the noise of way 2
-    bool sure;
-};
-
-/// Of what was set aside: sum w, sum (w e^d - w), sum w l, sum w e^d k.
-struct AsideTotals {
-    double w, grown, wl, vk;
-};
-
-/// ln(1 + a) of the whole row.
-__device__ __forceinline__ double whole_log1p(const CoreTotals& v, const AsideTotals& o)
-{
-    return log1p((v.a + o.grown) / (v.s + o.w));
-}
-
-/// `far`: the terms of the chain rule for what was set aside, both ways.
-__device__ __forceinline__ CoreResult put_together(const CoreTotals& v, const AsideTotals& o, const double* far)
-{
-    CoreResult r;
-    const double s = v.s, t = s + v.a, a = v.a / s; // masses of the rest: of P, and of Q up to e^D0
-    const double g = v.g / s, b = v.b / t;
-    const double all_s = s + o.w, all_t = all_s + (v.a + o.grown);
-    r.mass = all_s;
-    r.log1p_a = whole_log1p(v, o);
-    const double x = log1p(a) - r.log1p_a; // ln Q(R) - ln P(R); exactly 0 where nothing was set aside
-    // ln(1+a) - a/(1+a) = c - ln(1+c) with c = -a/(1+a)
-    r.kl_pq = (s * ((g - a_minus_log1p(a)) + phi_far(x)) + far[0]) / all_s;
-    r.kl_qp = (t * ((b - a_minus_log1p(-a / (1 + a))) + phi_far(-x)) + far[1]) / all_t;
-    r.mean_l = (v.pl + o.wl) / all_s;
-    r.mean_k = (v.qk + o.vk) / all_t;
-    // The polynomials are good to some 1e-10 of G and B; so must be what is left of them. What came by difference of
-    // large sums (way 2) is good to 2e-14 of those at worst, so it must not be below 1e-4 of them. And Q's mass is S +
-    // A, which has digits only while the guess is not far off. NaN fails the comparisons.
-    r.clear = v.g >= 1e-4 * v.noise && v.b >= 1e-4 * v.noise;
-    r.sure = r.clear && r.kl_pq * all_s >= 0.5 * v.g && r.kl_qp * all_t >= 0.5 * v.b && all_s < INFINITY &&
-             fabs(r.log1p_a) <= 4 && fabs(log1p(a)) <= 4;
-    return r;
-}
-
-/// Elements of Q's row ahead of its element `id` in the order logit descending, id ascending. All threads.
-template <class T>
-__device__ int count_ahead(const typename T::Bits* q, int vocab, int id)
-{
-    constexpr int n = per_load<T>;
-    const float top = T::to_float(q[id]);
-    const int vectors = vocab / n;
-    int before = 0;
-    const auto see = [&](float x, int i) { before += x > top || (x == top && i < id); };
-    for (int i = static_cast<int>(threadIdx.x); i < vectors; i += block_threads) {
-        const uint4 y = reinterpret_cast<const uint4*>(q)[i];
-#pragma unroll
-        for (int j = 0; j < n; j++)
-            see(T::to_float(element<T>(y, j)), i * n + j);
-    }
-    for (int i = vectors * n + static_cast<int>(threadIdx.x); i < vocab; i += block_threads)
-        see(T::to_float(q[i]), i);
-    return static_cast<int>(block_sum(static_cast<long long>(before)));
-}
-
 /// The largest of each half warp: that many different elements of the row reach the least of them.
-__device__ __forceinline__ void group_maxima(float most, double* groups)
+__device__ __forceinline__ void group_maxima(float most, float* groups)
 {
     for (int o = 8; o > 0; o /= 2)
         most = fmaxf(most, __shfl_down_sync(~0u, most, o, 16));
@@ -140,68 +68,95 @@ __device__ __forceinline__ void group_maxima(float most, double* groups)
         groups[threadIdx.x / 16] = most;
 }
 
+/// The sums of all rows, or with `again` of those that want another visit. Between two rows no thread waits for another
+/// but in take_sample(): what is left of a row is written to memory and put together by the finishing kernel.
 template <class T, bool kl_only>
 __global__ void __launch_bounds__(block_threads, min_blocks)
-    core_kernel(Batch b, const double* table, ProbeMetrics* out, RowState* state)
+    core_kernel(Batch b, const double* table, RowState* state, RowSums* all_sums, bool again)
 {
     using Bits = typename T::Bits;
     using L = Lanes<T>;
     constexpr int n = per_load<T>;
     extern __shared__ __align__(16) double hot[];
-    __shared__ double powers[exp_steps], groups[2][row_groups];
-    __shared__ Outliers<T> aside;
-    __shared__ double better_guess;
-    __shared__ bool with_care; // way 3 instead of 2
+    __shared__ double powers[exp_steps];
+    __shared__ int counts[2]; // what was set aside, of this row and of the one before
+    if (again && !state->waiting)
+        return;
     load_powers(powers);
-    __shared__ Top2 tops[2];
     const Weights<T> weights(table, hot, powers);
     Ring<T> ring(hot + Weights<T>::entries);
     const int vectors = b.vocab / n;
+    const auto wanted = [&](int row) { // the block's next row from there on
+        while (again && row < b.rows && !state[row].again)
+            row += static_cast<int>(gridDim.x);
+        return row;
+    };
     const auto start = [&](int row) {
         if (row < b.rows)
             ring.start(p_row<T>(b, row), q_row<T>(b, row), vectors);
     };
-    start(static_cast<int>(blockIdx.x));
-    bool again = false; // this row a second time, with what the first time found as the guess
-    for (int row = static_cast<int>(blockIdx.x); row < b.rows; row += again ? 0 : static_cast<int>(gridDim.x)) {
-        const bool second = again;
-        again = false;
-        const Bits *p = p_row<T>(b, row), *q = q_row<T>(b, row);
-        if (second)
-            start(row);
+    int row = wanted(static_cast<int>(blockIdx.x)), turn = 0;
+    RowSums* before = nullptr;        // whose number of outliers is still to be written
+    const auto end_row_before = [&] { // once all threads are past it
+        if (threadIdx.x == 0 && before)
+            before->count = counts[turn ^ 1];
+    };
+    start(row);
+    while (row < b.rows) {
+        RowSums& mine = all_sums[row];
         if (threadIdx.x == 0)
-            aside.count = 0; // the sample's barriers make it known
+            counts[turn] = 0; // the sample's barriers make it known
         Sample sample = take_sample<T>(weights, ring);
-        if (second)
-            sample.guess = better_guess;
+        end_row_before();
+        before = nullptr;
+        if (again)
+            sample.guess = state[row].guess;
         const double guess = sample.guess;
-        const bool careful = second && with_care;
-        const int following = row + static_cast<int>(gridDim.x);
+        const bool careful = again && state[row].again == 2;
+        const int following = wanted(row + static_cast<int>(gridDim.x));
+        if (threadIdx.x == 0) {
+            mine.guess = guess;
+            mine.count = -1;
+            state[row].visits = again ? 2 : 1;
+        }
         if (!(fabs(guess) <= most_guess) || !(sample.most_p > least_top) || !(sample.most_q > least_top)) {
-            start(following);
-            continue; // the same for all threads
+            start(following); // the same for all threads
+            row = following;
+            continue;
         }
 
         CoreSums<T, kl_only> sums;
+        const Outliers aside{&mine, &counts[turn]};
         const auto limit_p = L::twice(sample.most_p), limit_q = L::twice(sample.most_q);
         auto most_p = L::twice(-INFINITY), most_q = most_p;
-        const auto see = [&](uint4& x, uint4& y, int vector) {
-            const auto max_p = vector_max<T>(x), max_q = vector_max<T>(y);
+        const auto see = [&](uint4& x, uint4& y, int left, int step) {
+            auto max_p = vector_max<T>(x), max_q = vector_max<T>(y);
+            if ((L::below(max_p, limit_p) & L::below(max_q, limit_q)) != ~0U || left <= 0) { // rare
+                const bool beyond = left <= 0;
+                if constexpr (!kl_only) // before they go
+                    if (!beyond) {
+                        sums.note_largest(x, y);
+                        sums.differing += differing_in<T>(x, y);
+                    }
+                set_aside<T>(aside, x, y, vectors - left, beyond, limit_p, limit_q);
+                if constexpr (!kl_only) {
+                    if (beyond)
+                        max_p = max_q = L::twice(-INFINITY);
+                    else
+                        sums.differing -= differing_in<T>(x, y); // those that stay are counted below
+                }
+            }
             if constexpr (!kl_only) {
                 sums.differing += differing_in<T>(x, y);
                 most_p = L::max(most_p, max_p);
                 most_q = L::max(most_q, max_q);
             }
-            if ((L::below(max_p, limit_p) & L::below(max_q, limit_q)) != ~0U) {
-                if constexpr (!kl_only)
-                    sums.note_largest(x, y); // before they go
-                set_aside<T>(aside, x, y, vector, sample.most_p, sample.most_q);
-            }
-            sums.add_vector(weights, x, y, guess, careful, powers);
+            sums.add_vector(weights, x, y, guess, careful, powers, step % 2 != 0);
         };
-        ring.run(vectors, see);
+        ring.template run<2>(vectors, see);
         start(following); // on its way while this row is brought to an end
         float tail_p = -INFINITY, tail_q = -INFINITY;
+        const Bits *p = p_row<T>(b, row), *q = q_row<T>(b, row);
         if (const int tail = vectors * n + static_cast<int>(threadIdx.x); tail < b.vocab) {
             const double l = T::to_double(p[tail]), k = T::to_double(q[tail]), d = (k - l) - guess;
             tail_p = T::to_float(p[tail]);
@@ -214,72 +169,16 @@ __global__ void __launch_bounds__(block_threads, min_blocks)
                 sums.add(weights.one(p[tail]), d, d * d, phi_any(d, powers), l, k);
         }
         if constexpr (!kl_only) {
-            group_maxima(fmaxf(single<T>(most_p), tail_p), groups[0]);
-            group_maxima(fmaxf(single<T>(most_q), tail_q), groups[1]);
+            group_maxima(fmaxf(single<T>(most_p), tail_p), mine.groups[0]);
+            group_maxima(fmaxf(single<T>(most_q), tail_q), mine.groups[1]);
         }
-        const double scale = exp(-guess);
-        const CoreTotals totals = sums.over_block(scale);
-        const int count = aside.count;
-        __syncthreads(); // all have read it before the next row's first thread clears it
-        if (count > max_outliers)
-            continue;
-
-        sort_outliers(aside);
-        if (threadIdx.x < 64) // a warp for each side; the sum's barriers make it known
-            tops[threadIdx.x / 32] = largest_aside(aside, threadIdx.x / 32 == 0 ? aside.p : aside.q);
-        double o[4] = {0, 0, 0, 0};
-        for (int j = static_cast<int>(threadIdx.x); j < count; j += block_threads) {
-            const int at = aside.order[j];
-            const double l = T::to_double(aside.p[at]), k = T::to_double(aside.q[at]);
-            const double w = weights.one(aside.p[at]), v = weights.one(aside.q[at]) * scale;
-            o[0] += w;
-            o[1] += v - w;
-            o[2] = fma(w, l, o[2]);
-            o[3] = fma(v, k, o[3]);
-        }
-        block_sum(o);
-        const AsideTotals apart{o[0], o[1], o[2], o[3]};
-        const double whole = whole_log1p(totals, apart);
-        double far[2] = {0, 0};
-        for (int j = static_cast<int>(threadIdx.x); j < count; j += block_threads) {
-            const int at = aside.order[j];
-            const double l = T::to_double(aside.p[at]), k = T::to_double(aside.q[at]), x = ((k - l) - guess) - whole;
-            far[0] = fma(weights.one(aside.p[at]), phi_far(x), far[0]);
-            far[1] = fma(weights.one(aside.q[at]) * scale, phi_far(-x), far[1]);
-        }
-        block_sum(far);
-        const Top2 top_p = tops[0], top_q = tops[1];
-        const int before = !kl_only && top_p.id >= 0 && top_p.id != top_q.id ? count_ahead<T>(q, b.vocab, top_p.id) : 0;
-        if (threadIdx.x == 0) {
-            const CoreResult r = put_together(totals, apart, far);
-            state[row].visits = second ? 2 : 1;
-            better_guess = r.sure || second ? NAN : rounded_guess(guess + r.log1p_a);
-            with_care = !r.clear;
-            const auto ordinary = [](double top) { return top < most_top && top > least_top; };
-            if (r.sure && totals.largest <= most_difference && ordinary(top_p.first) && ordinary(top_q.first)) {
-                ProbeMetrics& m = out[row];
-                m.kl_pq = r.kl_pq;
-                m.kl_qp = r.kl_qp;
-                m.lse_p = log(r.mass);
-                m.lse_q = m.lse_p + (guess + r.log1p_a);
-                m.entropy_p = m.lse_p - r.mean_l;
-                m.entropy_q = m.lse_q - r.mean_k;
-                m.max_abs_dlogit = totals.largest; // rounded to FP32; the second visit makes it exact
-                m.differing = static_cast<std::int64_t>(totals.differing);
-                set_tops<T>(m, b, row, p, q, top_p.id, top_p.first, top_p.second, top_q.id,
-                            top_q.first == top_q.second);
-                m.rank = before + 1;
-                state[row].shift = guess + r.log1p_a;
-                if constexpr (!kl_only) {
-                    state[row].threshold_p = tenth_largest(groups[0], row_groups);
-                    state[row].threshold_q = tenth_largest(groups[1], row_groups);
-                }
-                state[row].careful = 0;
-            }
-        }
-        __syncthreads();
-        again = !isnan(better_guess); // the same for all threads; read before the next row's end writes it
+        sums.leave(mine);
+        before = &mine;
+        turn ^= 1;
+        row = following;
     }
+    __syncthreads();
+    end_row_before();
 }
 
 } // namespace flipscope::gpu

@@ -7,7 +7,10 @@
 // tables in place of exponentials, FP64 only where its digits count, FP32 for the small rest of a series.
 //
 // A warp takes one of three ways for the 8 elements (4 of float32) of each of its lanes. With d = (k - l) - D0:
-// 1. All |d| <= 0.2: e^d - 1 - d by a polynomial, from one weight e^l. Good to 1e-10 of each term, however small d is.
+// 1. All |d| <= 0.2: e^d - 1 - d by a polynomial, from one weight e^l. Good to 1.6e-10 of each term, however small d
+// is.
+//    For KL alone of 16-bit logits the same with a longer polynomial up to 0.65, on every other vector: way 2 is held
+//    up by shared memory and this by instructions, so that the two together take less than either.
 // 2. Else, from two weights e^l and e^k that were both looked up: sum v - sum w - sum w d. It cancels, so its error
 //    is that of the large sums; put_together() asks whether the result is so much larger that this does not matter.
 //    It does not where differences above 0.2 are common, and those are the rows that come here often.
@@ -15,10 +18,13 @@
 
 #include "gpu/exponential.cuh"
 #include "gpu/lanes.cuh"
-#include "gpu/reduce.cuh"
+#include "gpu/state.cuh"
 #include "gpu/weights.cuh"
 
 namespace flipscope::gpu {
+
+/// Guesses up to here leave differences that are wanted in FP32 below 4 (exact_differences()).
+constexpr float most_exact_guess = 3.25f;
 
 /// What the sums of a block come to. Run's weights are up to e^D0: w e^d.
 struct CoreTotals {
@@ -35,9 +41,9 @@ struct CoreTotals {
 /// The sums of one thread. `kl_only` leaves out what only the other numbers need; it serves the benchmark.
 template <class T, bool kl_only>
 struct CoreSums {
-    double s = 0, g = 0, wd = 0, wdd = 0, gd = 0, pl = 0, qk = 0; // ways 1 and 3
-    double s2 = 0, t2 = 0, wd2 = 0, vd2 = 0, qk2 = 0;             // way 2; v and what contains it without e^-D0
-    float largest = 0;                                            ///< |k - l|
+    double s = 0, g = 0, wd = 0, e = 0, pl = 0, qk = 0; // ways 1 and 3
+    double s2 = 0, t2 = 0, wd2 = 0, vd2 = 0, qk2 = 0;   // way 2; v and what contains it without e^-D0
+    float largest = 0;                                  ///< |k - l|
     unsigned differing = 0;
 
     __device__ __forceinline__ void note_largest(const uint4& x, const uint4& y)
@@ -49,12 +55,10 @@ struct CoreSums {
 
     __device__ __forceinline__ void add(double w, double d, double dd, double phi, double l, double k)
     {
-        const double w_phi = w * phi;
         s += w;
-        g += w_phi;
+        g = fma(w, phi, g);
         wd = fma(w, d, wd);
-        wdd = fma(w, dd, wdd);
-        gd = fma(w_phi, d, gd);
+        e = fma(w, fma(phi, d, dd), e); // sum w (e^d - 1) d
         if constexpr (!kl_only) {
             pl = fma(w, l, pl);
             qk = fma(fma(w, phi + d, w), k, qk); // w e^d = w + w (e^d - 1)
@@ -72,9 +76,11 @@ struct CoreSums {
         }
     }
 
-    /// One 16-byte vector of each row. `guess` is D0, a float's value. `careful` takes way 3 in place of 2.
+    /// One 16-byte vector of each row. `guess` is D0, a float's value. `careful` takes way 3 in place of 2. `odd`:
+    /// every other vector, for the longer polynomial.
     __device__ __forceinline__ void add_vector(const Weights<T>& weights, const uint4& vx, const uint4& vy,
-                                               double guess, bool careful, const double* powers)
+                                               double guess, bool careful, const double* powers,
+                                               [[maybe_unused]] bool odd)
     {
         constexpr int n = per_load<T>;
         const unsigned x[4] = {vx.x, vx.y, vx.z, vx.w}, y[4] = {vy.x, vy.y, vy.z, vy.w};
@@ -86,7 +92,7 @@ struct CoreSums {
             if constexpr (!kl_only)
                 largest = fmaxf(largest, fabsf(kl));
             d[j] = kl - guess_f;
-            most = fmaxf(most, fabsf(d[j]));
+            most = j == 0 ? fabsf(d[0]) : fmaxf(most, fabsf(d[j]));
         }
         double w[n];
         weights.all(x, w);
@@ -94,20 +100,27 @@ struct CoreSums {
         const auto k = [&](int j) { return T::to_double(element_of<T>(y, j)); };
         // The whole warp takes one way: lanes that part would wait for each other anyway. d is wanted in FP64: a small
         // logit beside a large one loses digits in FP32. Where l and k are needed for themselves, this costs little;
-        // else it is worth asking whether any logit of the vectors is that small.
+        // else it is worth asking whether any logit of the vectors is that small. (`ask` below.)
         constexpr bool ask = kl_only && sizeof(typename T::Bits) == 2;
-        const bool small = __all_sync(~0U, most <= small_x);
-        bool polynomial = small;
-        if constexpr (ask)
-            if (small)
-                polynomial = __all_sync(~0U, exact_differences<T>(x, y) && fabsf(guess_f) <= 3.75f);
-        if (polynomial) {
+        bool quick = most <= small_x, medium = false;
+        if constexpr (ask) {
+            const bool sharp = exact_differences<T>(x, y), near = fabsf(guess_f) <= most_exact_guess;
+            quick = sharp && most <= (near ? small_x : -1);
+            medium = sharp && most <= (near ? medium_x : -1);
+        }
+        if (__all_sync(~0U, quick)) {
 #pragma unroll
             for (int j = 0; j < n; j++) {
                 const double exact = ask ? static_cast<double>(d[j]) : (k(j) - l(j)) - guess, square = exact * exact;
                 add(w[j], exact, square, phi_small(exact, square, d[j]), l(j), k(j));
             }
-        } else if (Weights<T>::looked_up && !careful && !small) {
+        } else if (ask && odd && __all_sync(~0U, medium)) {
+#pragma unroll
+            for (int j = 0; j < n; j++) {
+                const double exact = static_cast<double>(d[j]), square = exact * exact;
+                add(w[j], exact, square, phi_medium(exact, square, d[j]), 0, 0);
+            }
+        } else if (Weights<T>::looked_up && !careful && !__all_sync(~0U, most <= small_x)) {
             double v[n];
             weights.all(y, v);
 #pragma unroll
@@ -122,25 +135,43 @@ struct CoreSums {
         }
     }
 
-    /// Over the block. `scale` is e^-D0.
-    __device__ __forceinline__ CoreTotals over_block(double scale)
+    /// Leaves them, summed over each warp, for totals_from().
+    __device__ __forceinline__ void leave(RowSums& row) const
     {
-        double sums[13] = {
-            s, g, wd, wdd, gd, pl, qk, s2, t2, wd2, vd2, qk2, static_cast<double>(differing_total<T>(differing))};
-        block_sum(sums);
-        const double t = scale * sums[8], grown = t - sums[7]; // way 2: sum w e^d, sum w (e^d - 1)
-        CoreTotals all;
-        all.s = sums[0] + sums[7];
-        all.g = sums[1] + (grown - sums[9]);
-        all.a = (sums[2] + sums[1]) + grown;
-        all.b = (sums[3] - sums[1] + sums[4]) + (scale * sums[10] - grown);
-        all.pl = sums[5];
-        all.qk = sums[6] + scale * sums[11];
-        all.noise = sums[7] + t;
-        all.differing = sums[12];
-        all.largest = kl_only ? 0 : block_max(largest);
-        return all;
+        double sums[core_sums] = {s,  g,  wd,  e,   pl,  qk,
+                                  s2, t2, wd2, vd2, qk2, static_cast<double>(differing_total<T>(differing))};
+        float most = largest;
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll
+        for (int c = 0; c < core_sums; c++) {
+            const bool wanted = !kl_only || (c != 4 && c != 5 && c < 10);
+#pragma unroll
+            for (int o = 16; wanted && o > 0; o /= 2)
+                sums[c] += __shfl_down_sync(~0u, sums[c], o);
+            if (threadIdx.x % 32 == 0)
+                row.sums[warp][c] = sums[c];
+        }
+        for (int o = 16; o > 0; o /= 2)
+            most = fmaxf(most, __shfl_down_sync(~0u, most, o));
+        if (threadIdx.x % 32 == 0)
+            row.largest[warp] = most;
     }
 };
+
+/// `sums` as above, over the whole row; `scale` is e^-D0.
+__device__ __forceinline__ CoreTotals totals_from(const double (&sums)[core_sums], double scale)
+{
+    const double t = scale * sums[7], grown = t - sums[6]; // way 2: sum w e^d, sum w (e^d - 1)
+    CoreTotals all;
+    all.s = sums[0] + sums[6];
+    all.g = sums[1] + (grown - sums[8]);
+    all.a = (sums[2] + sums[1]) + grown;
+    all.b = (sums[3] - sums[1]) + (scale * sums[9] - grown);
+    all.pl = sums[4];
+    all.qk = sums[5] + scale * sums[10];
+    all.noise = sums[6] + t;
+    all.differing = sums[11];
+    return all;
+}
 
 } // namespace flipscope::gpu

@@ -24,7 +24,7 @@ __device__ __forceinline__ double lncosh_small(double z, float zf)
 }
 
 /// The same for |x| <= 2.5: interpolated at Chebyshev's points of z in [0, 6.25], 2e-11 relative.
-constexpr float medium_x = 2.5f;
+constexpr float bend_x = 2.5f;
 __device__ __forceinline__ double lncosh_medium(double z)
 {
     double s = 7.50738781374855869e-14;
@@ -45,8 +45,8 @@ __device__ __forceinline__ double lncosh_medium(double z)
 __device__ __forceinline__ double lncosh_any(double x)
 {
     const double far = fabs(x);
-    return far <= static_cast<double>(medium_x) ? x * x * lncosh_medium(x * x)
-                                                : 0.5 * far + (log1p(exp(-far)) - 0.69314718055994530942);
+    return far <= static_cast<double>(bend_x) ? x * x * lncosh_medium(x * x)
+                                              : 0.5 * far + (log1p(exp(-far)) - 0.69314718055994530942);
 }
 
 template <class T>
@@ -80,7 +80,7 @@ struct FastDistances {
         if constexpr (Weights<T>::looked_up)
             weights.all(ys, q);
         const bool small = __all_sync(~0U, most <= small_x);
-        const bool medium = __all_sync(~0U, most <= medium_x);
+        const bool medium = __all_sync(~0U, most <= bend_x);
         const auto add = [&](int j, double exact, double square, double bend) {
             double grown; // p - q
             if constexpr (Weights<T>::looked_up) {
@@ -116,14 +116,11 @@ struct FastDistances {
 };
 
 template <class T>
-__device__ __forceinline__ void offer_vector(Candidates& c, const uint4& v, int vector, float threshold,
-                                             typename Lanes<T>::Value limit, int vocab)
+__device__ __forceinline__ void offer_vector(Candidates& c, const uint4& v, int vector, float threshold)
 {
-    if (Lanes<T>::below(vector_max<T>(v), limit) != ~0U)
 #pragma unroll
-        for (int j = 0; j < per_load<T>; j++)
-            if (const int id = vector * per_load<T> + j; id < vocab) // beyond stand logits of no weight
-                c.offer(T::to_double(element<T>(v, j)), id, threshold);
+    for (int j = 0; j < per_load<T>; j++)
+        c.offer(T::to_double(element<T>(v, j)), vector * per_load<T> + j, threshold);
 }
 
 template <class T>
@@ -159,9 +156,16 @@ __global__ void __launch_bounds__(block_threads, min_blocks)
         const auto limit_p = Lanes<T>::twice(threshold_p), limit_q = Lanes<T>::twice(threshold_q);
         FastDistances<T> sums;
         sums.largest_f = static_cast<float>(m.max_abs_dlogit);
-        ring.run(vectors, [&](const uint4& x, const uint4& y, int vector) {
-            offer_vector<T>(side[0], x, vector, threshold_p, limit_p, b.vocab);
-            offer_vector<T>(side[1], y, vector, threshold_q, limit_q, b.vocab);
+        ring.template run<1>(vectors, [&](uint4& x, uint4& y, int left, int) {
+            using L = Lanes<T>;
+            if ((L::below(vector_max<T>(x), limit_p) & L::below(vector_max<T>(y), limit_q)) != ~0U || left <= 0) {
+                if (left <= 0) { // beyond the row's end
+                    x = y = Ring<T>::nothing();
+                } else {
+                    offer_vector<T>(side[0], x, vectors - left, threshold_p);
+                    offer_vector<T>(side[1], y, vectors - left, threshold_q);
+                }
+            }
             sums.add_vector(weights, x, y, shift, scale, powers);
         });
         if (const int tail = vectors * n + static_cast<int>(threadIdx.x); tail < b.vocab) {

@@ -9,21 +9,24 @@
 #include "gpu/second_kernel.cuh"
 #include "gpu/state.cuh"
 
+#include <algorithm>
+
 namespace flipscope::gpu {
 
 namespace {
 
 /// No row is vouched for yet, and what only the second visit finds has no value.
-__global__ void start_rows(ProbeMetrics* out, RowState* state, int rows)
+__global__ void start_rows(ProbeMetrics* out, RowState* state, int rows, bool fast)
 {
     for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < rows;
          i += static_cast<int>(gridDim.x * blockDim.x)) {
         set_invalid(out[i]);
         out[i].differing = 0;
         state[i].threshold_p = state[i].threshold_q = -INFINITY;
-        state[i].shift = 0;
+        state[i].shift = state[i].guess = 0;
         state[i].careful = 1;
-        state[i].visits = 0;
+        state[i].visits = state[i].again = state[i].waiting = 0;
+        state[i].doubted = fast ? 0 : 1;
     }
 }
 
@@ -65,13 +68,25 @@ int grid_for(Kernel kernel, int rows, std::size_t shared = 0)
 }
 
 /// Launches a fast kernel with its table in shared memory.
-template <class T, class Kernel, class State>
-void launch_fast(Kernel kernel, const Batch& b, const void* table, ProbeMetrics* out, State* state, cudaStream_t stream)
+template <class T, class Kernel, class... Arguments>
+void launch_fast(Kernel kernel, const Batch& b, const void* table, cudaStream_t stream, Arguments... arguments)
 {
     constexpr std::size_t shared = fast_shared<T>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
     kernel<<<grid_for(kernel, b.rows, shared), block_threads, shared, stream>>>(b, static_cast<const double*>(table),
-                                                                                out, state);
+                                                                                arguments...);
+}
+
+/// The core kernel over all rows, and over those that a first visit gave a better guess.
+template <class T, bool kl_only>
+void launch_core(const Batch& b, const void* table, ProbeMetrics* out, RowState* state, RowSums* sums,
+                 cudaStream_t stream)
+{
+    for (int round = 1; round <= 2; round++) {
+        launch_fast<T>(core_kernel<T, kl_only>, b, table, stream, state, sums, round == 2);
+        finish_kernel<T, kl_only>
+            <<<(b.rows + finish_warps - 1) / finish_warps, 32 * finish_warps, 0, stream>>>(b, out, state, sums, round);
+    }
 }
 
 /// float64 has no fast kernels: its rows all go the careful way.
@@ -83,17 +98,20 @@ cudaError_t compute_as(const DeviceBatch& d, const void* table, MetricSet set, c
 {
     const Batch b{d.p, d.q, d.vocab, d.rows, d.next};
     auto* state = static_cast<RowState*>(d.state);
-    start_rows<<<(d.rows + 127) / 128, 128, 0, stream>>>(d.out, state, d.rows);
+    auto* sums = reinterpret_cast<RowSums*>(state + d.rows);
     const bool fast = has_fast<T> && d.vocab <= most_vocab;
+    start_rows<<<(d.rows + 127) / 128, 128, 0, stream>>>(d.out, state, d.rows, fast);
     if constexpr (has_fast<T>)
-        if (fast)
-            launch_fast<T>(set == MetricSet::Kl ? core_kernel<T, true> : core_kernel<T, false>, b, table, d.out, state,
-                           stream);
+        if (fast) {
+            (set == MetricSet::Kl ? launch_core<T, true> : launch_core<T, false>)(b, table, d.out, state, sums, stream);
+            if (set != MetricSet::Kl)
+                rank_kernel<T><<<std::min(d.rows, 65535), block_threads, 0, stream>>>(b, d.out, state);
+        }
     careful_kernel<T><<<grid_for(careful_kernel<T>, d.rows), block_threads, 0, stream>>>(b, d.out, state);
     if (set == MetricSet::Full) {
         if constexpr (has_fast<T>)
             if (fast)
-                launch_fast<T>(distance_kernel<T>, b, table, d.out, static_cast<const RowState*>(state), stream);
+                launch_fast<T>(distance_kernel<T>, b, table, stream, d.out, static_cast<const RowState*>(state));
         second_kernel<T><<<grid_for(second_kernel<T>, d.rows), block_threads, 0, stream>>>(b, d.out, state);
     }
     return cudaGetLastError();
@@ -111,7 +129,7 @@ void launch_widen(const unsigned char* const* from, void* to, std::int64_t to_pi
 
 std::size_t row_state_size()
 {
-    return sizeof(RowState);
+    return sizeof(RowState) + sizeof(RowSums);
 }
 
 std::size_t table_size()

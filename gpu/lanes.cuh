@@ -27,6 +27,7 @@ struct Lanes<Bf16> {
     {
         return raw(__float2bfloat162_rn(x)); // exact: the logits of a row are compared with one of them
     }
+    static __device__ __forceinline__ Value value(unsigned w) { return w; }
     static __device__ __forceinline__ __nv_bfloat162 of(unsigned w) { return *reinterpret_cast<__nv_bfloat162*>(&w); }
     static __device__ __forceinline__ unsigned raw(__nv_bfloat162 v) { return *reinterpret_cast<unsigned*>(&v); }
 };
@@ -37,6 +38,7 @@ struct Lanes<F16> {
     static __device__ __forceinline__ Value max(Value a, Value b) { return raw(__hmax2(of(a), of(b))); }
     static __device__ __forceinline__ unsigned below(Value a, Value limit) { return __hlt2_mask(of(a), of(limit)); }
     static __device__ __forceinline__ Value twice(float x) { return raw(__float2half2_rn(x)); }
+    static __device__ __forceinline__ Value value(unsigned w) { return w; }
     static __device__ __forceinline__ __half2 of(unsigned w) { return *reinterpret_cast<__half2*>(&w); }
     static __device__ __forceinline__ unsigned raw(__half2 v) { return *reinterpret_cast<unsigned*>(&v); }
 };
@@ -47,6 +49,7 @@ struct Lanes<F32> {
     static __device__ __forceinline__ Value max(Value a, Value b) { return fmaxf(a, b); }
     static __device__ __forceinline__ unsigned below(Value a, Value limit) { return a < limit ? ~0U : 0U; }
     static __device__ __forceinline__ Value twice(float x) { return x; }
+    static __device__ __forceinline__ Value value(unsigned w) { return __uint_as_float(w); }
 };
 
 /// Whether the differences of two vectors' 16-bit logits, as far as they are below 4, are exact in FP32, and also less
@@ -67,7 +70,7 @@ __device__ __forceinline__ bool exact_differences(const unsigned (&x)[4], const 
                                 least_of(least_of(x[2], y[2]), least_of(x[3], y[3])));
     using L = Lanes<T>;
     constexpr unsigned least = T::weightless == Bf16::weightless ? 0x38003800u : 0x0c000c00u; // 2^-15, 2^-12
-    return __hge2_mask(__habs2(L::of(m)), L::of(least)) == ~0U;
+    return __hbge2(__habs2(L::of(m)), L::of(least));
 #else
     float least = INFINITY;
     for (int j = 0; j < 8; j++)

@@ -14,76 +14,53 @@
 // The list also answers what else is asked about the top: the two largest logits of both rows are always in it.
 
 #include "gpu/exponential.cuh"
-#include "gpu/reduce.cuh"
-#include "gpu/rows.cuh"
+#include "gpu/lanes.cuh"
+#include "gpu/state.cuh"
 
 namespace flipscope::gpu {
 
-constexpr int max_outliers = 512;
-
-template <class T>
+/// Where a block lists them: their number is counted in shared memory, they go to the row's sums.
 struct Outliers {
-    int id[max_outliers];
-    typename T::Bits p[max_outliers], q[max_outliers];
-    std::uint16_t order[max_outliers]; ///< places of the list by rising id
-    int count;                         ///< may exceed the room; then the row goes the careful way
+    RowSums* row;
+    int* count; ///< may exceed the room; then the row goes the careful way
 
-    __device__ __forceinline__ void add(int i, typename T::Bits x, typename T::Bits y)
+    __device__ __forceinline__ void add(int i, std::uint32_t x, std::uint32_t y) const
     {
-        const int at = atomicAdd(&count, 1);
+        const int at = atomicAdd(count, 1);
         if (at < max_outliers) {
-            id[at] = i;
-            p[at] = x;
-            q[at] = y;
+            row->id[at] = i;
+            row->p[at] = x;
+            row->q[at] = y;
         }
     }
 };
 
-/// Takes the elements that reach `most_p` or `most_q` out of a pair of vectors: they are listed, and in their place
-/// stand two equal logits of no weight. Rare, so it may be slow.
+/// Takes the elements that reach `limit_p` or `limit_q` out of a pair of vectors: they are listed, and in their place
+/// stand two equal logits of no weight. Of vectors beyond the row's end all are replaced and none is listed. One vector
+/// in eight of a warp comes here.
 template <class T>
-__device__ __forceinline__ void set_aside(Outliers<T>& list, uint4& x, uint4& y, int vector, float most_p, float most_q)
+__device__ __forceinline__ void set_aside(const Outliers& list, uint4& x, uint4& y, int vector, bool beyond,
+                                          typename Lanes<T>::Value limit_p, typename Lanes<T>::Value limit_q)
 {
-    constexpr int n = per_load<T>;
+    using L = Lanes<T>;
+    constexpr int in_word = per_load<T> / 4;
+    constexpr unsigned nothing = in_word == 2 ? T::weightless * 0x10001u : T::weightless;
     unsigned xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
 #pragma unroll
-    for (int j = 0; j < n; j++)
-        if (T::to_float(element<T>(x, j)) >= most_p || T::to_float(element<T>(y, j)) >= most_q) {
-            list.add(vector * n + j, element<T>(x, j), element<T>(y, j));
-            constexpr unsigned nothing = T::weightless;
-            if constexpr (n == 8) {
-                const unsigned keep = j & 1 ? 0x0000ffffu : 0xffff0000u, put = j & 1 ? nothing << 16 : nothing;
-                xs[j / 2] = (xs[j / 2] & keep) | put;
-                ys[j / 2] = (ys[j / 2] & keep) | put;
-            } else {
-                xs[j] = ys[j] = nothing;
-            }
-        }
+    for (int i = 0; i < 4; i++) {
+        const unsigned below = L::below(L::value(xs[i]), limit_p) & L::below(L::value(ys[i]), limit_q);
+        const unsigned reach = beyond ? ~0U : ~below;
+        if (reach == 0)
+            continue;
+#pragma unroll
+        for (int j = in_word * i; j < in_word * (i + 1); j++)
+            if (!beyond && (reach >> (j % in_word * 16) & 1) != 0)
+                list.add(vector * per_load<T> + j, element_of<T>(xs, j), element_of<T>(ys, j));
+        xs[i] = (xs[i] & ~reach) | (nothing & reach);
+        ys[i] = (ys[i] & ~reach) | (nothing & reach);
+    }
     x = make_uint4(xs[0], xs[1], xs[2], xs[3]);
     y = make_uint4(ys[0], ys[1], ys[2], ys[3]);
-}
-
-/// Orders the list by id: threads listed their finds as they came, and sums must not depend on that.
-template <class T>
-__device__ __forceinline__ void sort_outliers(Outliers<T>& list)
-{
-    for (int i = static_cast<int>(threadIdx.x); i < list.count; i += block_threads) {
-        int before = 0;
-        for (int j = 0; j < list.count; j++)
-            before += list.id[j] < list.id[i];
-        list.order[before] = static_cast<std::uint16_t>(i);
-    }
-    __syncthreads();
-}
-
-/// The two largest logits of one side of the list, once it is ordered. All threads of one warp; all get the result.
-template <class T>
-__device__ __forceinline__ Top2 largest_aside(const Outliers<T>& list, const typename T::Bits* side)
-{
-    Top2 top;
-    for (int j = static_cast<int>(threadIdx.x) % 32; j < list.count; j += 32)
-        top.see(T::to_double(side[list.order[j]]), list.id[list.order[j]]);
-    return warp_top2(top);
 }
 
 /// e^x - 1 - x for any x.

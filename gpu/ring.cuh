@@ -36,6 +36,8 @@ public:
 #pragma unroll
         for (int s = 0; s < ring_stages; s++)
             copy(s * stage, s * block_threads, vectors - static_cast<int>(threadIdx.x) - s * block_threads);
+        p_ += ring_stages * block_threads;
+        q_ += ring_stages * block_threads;
     }
 
     /// The thread's first vectors, without taking them. Beyond the row's end, here and below, come vectors of equal
@@ -49,23 +51,39 @@ public:
             f(take(mine_ + s * stage), take(mine_ + s * stage + stage / 2));
     }
 
-    /// Visits all vectors: f(vector of P, of Q, number). Thread t gets the vectors t, t + block_threads … in this
-    /// order; all threads of a warp are there each time.
-    template <class F>
+    /// Visits all vectors: f(vector of P, of Q, how many are left, this one counted, step). Thread t gets the vectors
+    /// t, t + block_threads … in this order; all threads of a warp are there each time, those for which none is left
+    /// with rubbish. `step` counts 0 .. steps-1 over and over; it is a constant after unrolling. Written for few
+    /// instructions: one here costs as much as one for an eighth of the elements.
+    template <int steps, class F>
     __device__ __forceinline__ void run(int vectors, F f)
     {
-        constexpr int ahead = ring_stages * block_threads;
+        static_assert(ring_stages % steps == 0, "a round of the ring ends with the last step");
         const int lane = static_cast<int>(threadIdx.x) % 32;
-        unsigned place = 0;
-        for (int i = static_cast<int>(threadIdx.x); i - lane < vectors; i += block_threads) {
-            wait<ring_stages - 1>();
-            uint4 x = take(mine_ + place), y = take(mine_ + place + stage / 2);
-            copy(place, ahead, vectors - i - ahead);
-            place = (place + stage) % all;
-            p_ += block_threads;
-            q_ += block_threads;
-            f(x, y, i);
+        unsigned place = mine_;
+        for (int left = vectors - static_cast<int>(threadIdx.x);;) {
+#pragma unroll
+            for (int step = 0; step < steps; step++) {
+                if (left + lane <= 0)
+                    return;
+                wait<ring_stages - 1>();
+                uint4 x = take(place + step * stage), y = take(place + step * stage + stage / 2);
+                refill(place + step * stage, left, step);
+                f(x, y, left, step);
+                left -= block_threads;
+            }
+            place += steps * stage;
+            if (place == mine_ + all)
+                place = mine_;
+            p_ += steps * block_threads;
+            q_ += steps * block_threads;
         }
+    }
+
+    static __device__ __forceinline__ uint4 nothing()
+    {
+        constexpr unsigned v = sizeof(typename T::Bits) == 2 ? T::weightless * 0x10001u : T::weightless;
+        return make_uint4(v, v, v, v);
     }
 
 private:
@@ -103,12 +121,33 @@ private:
             put(to + stage / 2, __ldcs(q_ + ahead));
 #endif
         } else {
-            constexpr unsigned nothing = sizeof(typename T::Bits) == 2 ? T::weightless * 0x10001u : T::weightless;
-            put(to, make_uint4(nothing, nothing, nothing, nothing));
-            put(to + stage / 2, make_uint4(nothing, nothing, nothing, nothing));
+            put(to, nothing());
+            put(to + stage / 2, nothing());
         }
 #if __CUDA_ARCH__ >= 800
         asm volatile("cp.async.commit_group;" ::: "memory"); // empty ones too: they are counted
+#endif
+    }
+
+    /// Sends for the vectors that come a round of the ring later, `step` turns from where p_ and q_ are. `left`:
+    /// vectors of the row from those taken last on.
+    __device__ __forceinline__ void refill(unsigned to, int left, int step) const
+    {
+        constexpr int ahead = ring_stages * block_threads;
+#if __CUDA_ARCH__ >= 800
+        asm volatile("{\n\t.reg .pred p;\n\tsetp.gt.s32 p, %4, %5;\n\t"
+                     "@p cp.async.cg.shared.global [%0], [%2], 16;\n\t"
+                     "@p cp.async.cg.shared.global [%1], [%3], 16;\n\t}"
+                     "cp.async.commit_group;" // empty ones too: they are counted
+                     ::"r"(to),
+                     "r"(to + stage / 2), "l"(p_ + step * block_threads), "l"(q_ + step * block_threads), "r"(left),
+                     "n"(ahead)
+                     : "memory");
+#else
+        if (left > ahead) {
+            put(to, __ldcs(p_ + step * block_threads));
+            put(to + stage / 2, __ldcs(q_ + step * block_threads));
+        }
 #endif
     }
 

@@ -111,6 +111,8 @@ __global__ void __launch_bounds__(block_threads) second_kernel(Batch b, ProbeMet
     using Bits = typename T::Bits;
     __shared__ Candidates side[2];
     __shared__ int top[2][10];
+    if (!state->doubted)
+        return; // the fast kernels vouch for all rows
     for (int row = static_cast<int>(blockIdx.x); row < b.rows; row += static_cast<int>(gridDim.x)) {
         ProbeMetrics& m = out[row];
         if (!m.valid || !state[row].careful)

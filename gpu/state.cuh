@@ -16,8 +16,26 @@ namespace flipscope::gpu {
 struct RowState {
     double threshold_p, threshold_q; ///< at least ten elements of the row are >= this, or it is -inf
     double shift;                    ///< lse_q - lse_p, to more digits than their difference would have
+    double guess;                    ///< at `shift`, for another visit by the core kernel
     std::uint8_t careful;            ///< the fast kernel does not vouch for its numbers: look again, carefully
-    std::uint8_t visits;             ///< by the core kernel; for the benchmark
+    std::uint8_t visits;             ///< by the core kernel
+    std::uint8_t again;              ///< wants another visit: 1 as before, 2 by way 3 in place of 2 (core_sums.cuh)
+    std::uint8_t waiting, doubted;   ///< of the first row alone: some row wants another visit, some is careful
+};
+
+constexpr int core_sums = 12, max_outliers = 512;
+
+/// Parts of a block whose largest elements are told apart.
+constexpr int row_groups = 2 * warps;
+
+/// What the core kernel leaves of a row for the finishing kernel (finish_kernel.cuh).
+struct RowSums {
+    double guess;
+    double sums[warps][core_sums];
+    float largest[warps], groups[2][row_groups];
+    int count;                                      ///< of what was set aside; may exceed the room; -1 = no sums
+    int id[max_outliers];                           ///< in no order
+    std::uint32_t p[max_outliers], q[max_outliers]; ///< bits
 };
 
 /// Everything NaN, as the rules for invalid rows have it. `differing` is the caller's.
@@ -57,13 +75,11 @@ __device__ void set_tops(ProbeMetrics& m, const Batch& b, int row, const typenam
     }
 }
 
-/// Parts of a block whose largest elements are told apart.
-constexpr int row_groups = 2 * warps;
-
 /// The tenth largest of what the parts of a block saw as their largest: each is another element of the row, so at least
 /// ten elements reach it, and hardly more than twice as many do. One thread.
 static_assert(row_groups >= 10, "the overlaps' thresholds come from ten groups or more");
-__device__ inline double tenth_largest(const double* firsts, int count)
+template <class Value>
+__device__ inline double tenth_largest(const Value* firsts, int count)
 {
     double sorted[10];
     for (double& s : sorted)

@@ -95,14 +95,14 @@ struct Weights<Bf16> {
     {
     }
 
-    /// Eight times the places of the two logits of a word: 12 bits of magnitude, moved up, and the sign above them
-    /// where it was.
+    /// Eight times the places of the two logits of a word: 12 bits of magnitude and the sign above them. Of s and s -
+    /// 0x7000, the lesser as unsigned brings the sign from bit 15 to bit 12.
     static __device__ __forceinline__ unsigned places(unsigned word)
     {
         using L = Lanes<Bf16>;
         constexpr unsigned least2 = 0xc2fec2feu, scale2 = 0x0c800c80u; // -127 and 2^-102, twice
         const unsigned scaled = L::raw(__hmul2(__hmax2(L::of(word), L::of(least2)), L::of(scale2)));
-        return (scaled & 0x80008000u) | ((scaled << 3) & 0x7ff87ff8u);
+        return __viaddmin_u16x2(scaled, 0x90009000u, scaled) << 3;
     }
     __device__ __forceinline__ double one(std::uint16_t b) const { return shared_double(hot + (places(b) & 0xffffu)); }
     template <int words>
