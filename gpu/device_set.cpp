@@ -116,10 +116,11 @@ bool DeviceSet::holds(std::uint64_t source, std::int32_t type, std::int32_t voca
 
 std::string DeviceSet::take_notice()
 {
+    std::string all; // each sentence once: what one device lacks, its like mostly lack too
     for (const auto& engine : engines_)
-        if (std::string notice = engine->take_notice(); !notice.empty())
-            return notice;
-    return {};
+        if (const std::string notice = engine->take_notice(); all.find(notice) == std::string::npos)
+            all += (all.empty() ? "" : " ") + notice;
+    return all;
 }
 
 } // namespace flipscope::gpu

@@ -23,7 +23,7 @@ struct RowState {
     std::uint8_t waiting, doubted;   ///< of the first row alone: some row wants another visit, some is careful
 };
 
-constexpr int core_sums = 12, max_outliers = 512;
+constexpr int core_sums = 12, max_outliers = 1024;
 
 /// Parts of a block whose largest elements are told apart.
 constexpr int row_groups = 2 * warps;
