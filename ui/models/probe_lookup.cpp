@@ -18,7 +18,8 @@ const ProbeMetrics* find(const std::vector<ProbeMetrics>& probes, qint64 positio
 
 void sortUnique(std::vector<qint64>& positions)
 {
-    std::sort(positions.begin(), positions.end());
+    if (!std::is_sorted(positions.begin(), positions.end())) // as they are without dense ones
+        std::sort(positions.begin(), positions.end());
     positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
 }
 

@@ -174,7 +174,8 @@ void ProbeTable::say(const QString& text, bool isError)
 
 bool ProbeTable::waits()
 {
-    m_stale = m_stale || (!isVisible() && window()->isVisible());
+    // A dock behind another tab is visible for Qt, at a place that nobody sees.
+    m_stale = m_stale || (visibleRegion().isEmpty() && window()->isVisible());
     return m_stale;
 }
 

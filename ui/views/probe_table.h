@@ -35,6 +35,7 @@ public:
     QString copyText() const; ///< selected rows (all without a selection), visible columns, tab-separated
 
 public slots:
+    void catchUp(); ///< it comes to be seen
     void copy() const;
     void chooseCsv(); ///< asks for a file name
 
@@ -49,7 +50,6 @@ private:
     void sizeColumns();
     void follow();
     bool waits(); ///< nobody sees it now
-    void catchUp();
     void reloadTable();
     void applyFilter();
     void applyPlace();

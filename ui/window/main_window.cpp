@@ -146,8 +146,13 @@ void MainWindow::makeDocks()
         addDock(tr("Probe"), QStringLiteral("probeDock"), new ProbePanel(m_session, nullptr), Qt::RightDockWidgetArea);
     auto* tokens = addDock(tr("Tokens"), QStringLiteral("tokensDock"), new TokenView(m_session, nullptr),
                            Qt::BottomDockWidgetArea);
-    auto* probes = addDock(tr("Probes, worst first"), QStringLiteral("probesDock"), new ProbeTable(m_session, nullptr),
-                           Qt::BottomDockWidgetArea);
+    auto* probeTable = new ProbeTable(m_session, nullptr);
+    auto* probes =
+        addDock(tr("Probes, worst first"), QStringLiteral("probesDock"), probeTable, Qt::BottomDockWidgetArea);
+    connect(probes, &QDockWidget::visibilityChanged, probeTable, [probeTable](bool visible) {
+        if (visible)
+            probeTable->catchUp();
+    });
     makeNotes();
     makePrintouts();
     makeTable();
@@ -204,7 +209,7 @@ void MainWindow::tableShown()
 
 void MainWindow::fillTable()
 {
-    if (m_table->isVisible())
+    if (!m_table->visibleRegion().isEmpty()) // a dock behind another tab is visible for Qt, at a place that nobody sees
         fillNow();
     else
         m_tableStale = true;
