@@ -172,6 +172,12 @@ private slots:
         range->clear();
         QVERIFY(session().range().all());
         QCOMPARE(table->model()->rowCount(), 125);
+        // It lies behind the tokens' tab, and is right by the time that it is seen.
+        session().setRange({1000, 2000});
+        m_window->findChild<QDockWidget*>("probesDock")->raise();
+        QTRY_COMPARE(m_window->findChild<QTableView*>("probeView")->model()->rowCount(), 31);
+        session().setRange({});
+        QCOMPARE(m_window->findChild<QTableView*>("probeView")->model()->rowCount(), 125);
     }
 
     // --- rows ---

@@ -174,6 +174,8 @@ void AgreementPlot::paintLine(QPainter& p, int row) const
     pieces.reserve(line.size());
     for (qsizetype i = 1; i < line.size(); ++i)
         pieces << QLineF(line[i - 1], line[i]);
+    if (pen.color().alpha() < 255)
+        pen.setCapStyle(Qt::FlatCap); // where two ends lie on each other they would show
     p.setPen(pen);
     p.drawLines(pieces);
 }
