@@ -9,7 +9,6 @@
 #include <chrono>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -47,7 +46,7 @@ std::vector<OpenedTrace> open_traces(std::span<const std::filesystem::path> path
                          const std::scoped_lock lock(reporting);
                          job.progress(progress);
                      }};
-    std::vector<std::optional<OpenedTrace>> opened(paths.size());
+    std::vector<OpenedTrace> opened(paths.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
         for (std::size_t i = next++; i < paths.size(); i = next++) {
@@ -65,10 +64,7 @@ std::vector<OpenedTrace> open_traces(std::span<const std::filesystem::path> path
         }
         work(); // this one as well
     }
-    std::vector<OpenedTrace> all;
-    for (std::optional<OpenedTrace>& one : opened)
-        all.push_back(std::move(*one));
-    return all;
+    return opened;
 }
 
 } // namespace flipscope
