@@ -5,6 +5,7 @@
 #include "ui/charts/chart_paint.h"
 #include "ui/charts/chart_text.h"
 
+#include <QGraphicsItem>
 #include <QPaintEngine>
 
 #include <algorithm>
