@@ -230,14 +230,14 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     if (!choice)
         return tl::unexpected(choice.error());
     Compared result;
-    std::vector<std::filesystem::path> files{options.baseline};
-    files.insert(files.end(), options.runs.begin(), options.runs.end());
-    const std::vector<OpenedTrace> opened = open_traces(files, *options.hints, job);
-    const Result<TracePtr>& baseline = opened.front().trace;
+    // The baseline alone first: without it the others need not be opened.
+    const std::vector<std::filesystem::path> first{options.baseline};
+    const OpenedTrace opened_baseline = open_traces(first, *options.hints, job).front();
+    const Result<TracePtr>& baseline = opened_baseline.trace;
     if (!baseline)
         return fail(baseline.error().kind, "{}", naming_file(options.baseline, baseline.error()));
     if (options.verbose)
-        tell_opened(options.baseline, opened.front());
+        tell_opened(options.baseline, opened_baseline);
     if (auto ok = check_windows_of(**baseline, options.window); !ok)
         return tl::unexpected(ok.error());
     result.baseline = *baseline;
@@ -265,8 +265,11 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
     if (options.runs.empty())
         for (const TracePtr& trace : result.baseline->others)
             add(options.baseline, trace);
-    for (std::size_t i = 0; i < options.runs.size(); ++i) {
-        const std::string& file = options.runs[i];
+    std::vector<std::filesystem::path> files;
+    std::ranges::remove_copy_if(options.runs, std::back_inserter(files), is_kld_log);
+    const std::vector<OpenedTrace> opened = open_traces(files, *options.hints, job);
+    std::size_t next = 0;
+    for (const std::string& file : options.runs) {
         if (is_kld_log(file)) { // no trace, but it stands beside them
             if (auto log = open_kld_log(file))
                 result.logs.push_back(std::move(*log));
@@ -274,9 +277,10 @@ Result<Compared> compare_runs(const CompareOptions& options, const Job& job)
                 add(file, tl::unexpected(log.error()));
             continue;
         }
-        const Result<TracePtr>& trace = opened[i + 1].trace;
+        const OpenedTrace& one = opened[next++];
+        const Result<TracePtr>& trace = one.trace;
         if (options.verbose)
-            tell_opened(file, opened[i + 1]);
+            tell_opened(file, one);
         if (!trace) {
             if (trace.error().kind == ErrorKind::Cancelled)
                 return tl::unexpected(trace.error());

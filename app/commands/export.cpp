@@ -85,10 +85,12 @@ Result<void> fill(FigureSpec& spec, const Compared& compared, const WindowMetric
         spec.grid =
             make_heatmap(*compared.baseline, inputs, metric, by, std::move(*pieces), default_margin, compared.extent());
     }
-    std::vector<NamedTrace> named;
-    for (const ComparedRun& run : compared.runs)
-        named.push_back({run.name, run.trace});
-    spec.grid.marks = call_marks(compared.baseline, named);
+    if (spec.chart == FigureSpec::Chart::Heatmap) {
+        std::vector<NamedTrace> named;
+        for (const ComparedRun& run : compared.runs)
+            named.push_back({run.name, run.trace});
+        spec.grid.marks = call_marks(compared.baseline, named);
+    }
     spec.probes = make_probe_chart(*compared.baseline, inputs, window, default_margin, compared.extent());
     spec.method = method_of(
         *compared.baseline, traces,

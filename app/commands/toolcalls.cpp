@@ -34,16 +34,15 @@ struct ToolCallsOptions {
 /// All traces that open, the baseline first. An error where that cannot be opened, or it was stopped.
 Result<std::vector<TracePtr>> open_all(const ToolCallsOptions& options, const Job& job, ToolCallsReport& report)
 {
-    std::vector<std::filesystem::path> files{options.baseline};
-    files.insert(files.end(), options.runs.begin(), options.runs.end());
-    const std::vector<OpenedTrace> opened = open_traces(files, {}, job);
-    const Result<TracePtr>& baseline = opened.front().trace;
+    const Result<TracePtr> baseline = open_trace(options.baseline, job);
     if (!baseline)
         return fail(baseline.error().kind, "{}", naming_file(options.baseline, baseline.error()));
+    const std::vector<std::filesystem::path> files(options.runs.begin(), options.runs.end());
+    const std::vector<OpenedTrace> opened = open_traces(files, {}, job);
     std::vector<TracePtr> traces{*baseline};
     for (std::size_t i = 0; i < options.runs.size(); ++i) {
         const std::string& file = options.runs[i];
-        const Result<TracePtr>& trace = opened[i + 1].trace;
+        const Result<TracePtr>& trace = opened[i].trace;
         if (trace) {
             traces.push_back(*trace);
             continue;

@@ -109,7 +109,7 @@ public:
     {
         const std::lock_guard lock(mutex_);
         const auto fits = std::find_if(spare_.begin(), spare_.end(), [&](const auto& memory) {
-            return memory.size() >= bytes && memory.size() / 2 <= bytes;
+            return memory.size() >= bytes && memory.size() - bytes <= bytes / 8;
         });
         if (fits != spare_.end()) {
             const auto found = *fits;

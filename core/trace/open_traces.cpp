@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -23,6 +24,8 @@ Result<TracePtr> open_guarded(const std::filesystem::path& path, const OpenHints
         return job.cancelled() ? Result<TracePtr>(cancelled()) : open_trace(path, hints, job);
     } catch (const std::bad_alloc&) {
         return fail(ErrorKind::OutOfMemory, "{} needs more memory than there is.", h5::one_line(path.string()));
+    } catch (const std::exception& e) {
+        return fail(ErrorKind::BadFormat, "{} could not be opened: {}.", h5::one_line(path.string()), e.what());
     }
 }
 

@@ -33,6 +33,7 @@
 #include <QToolButton>
 #include <QTreeWidget>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace flipscope;
@@ -107,6 +108,9 @@ private slots:
             broken += mark.broken ? 1 : 0;
         }
         QVERIFY(broken > 0);
+        // A run that is hidden elsewhere is compared all the same.
+        session().setHidden(session().runs()[3].id, true);
+        QTRY_COMPARE(std::ranges::count_if(page()->heatmap()->grid().marks, &CallMark::broken), broken);
     }
 
     void shows_what_the_command_line_says()

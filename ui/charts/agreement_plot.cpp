@@ -162,7 +162,7 @@ void AgreementPlot::paintLine(QPainter& p, int row) const
     const QPolygonF& line = m_lines[static_cast<std::size_t>(row)];
     QPen pen(inkOf(row), row == m_currentRow ? 2.4 : 1.6);
     pen.setJoinStyle(Qt::RoundJoin);
-    if (row == m_floorRow || isVector(p)) {
+    if (row == m_floorRow || p.device()->devType() != QInternal::Pixmap) { // a figure has its joints
         if (row == m_floorRow)
             pen.setStyle(Qt::DashLine);
         p.setPen(pen);

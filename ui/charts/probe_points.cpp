@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <future>
 #include <limits>
 #include <mutex>
@@ -53,9 +54,16 @@ public:
         }
         if (made.valid())
             return made.get();
-        Ptr mine = std::make_shared<const Made>(make());
-        promise.set_value(mine);
-        return mine;
+        try {
+            Ptr mine = std::make_shared<const Made>(make());
+            promise.set_value(mine);
+            return mine;
+        } catch (...) { // memory that is missing now may be there the next time
+            promise.set_exception(std::current_exception());
+            const std::lock_guard lock(m_mutex);
+            std::erase_if(m_all, [&](const Entry& entry) { return entry.key == key && entry.table.lock() == table; });
+            throw;
+        }
     }
 
 private:

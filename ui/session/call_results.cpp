@@ -103,11 +103,20 @@ const std::vector<CallMark>& CallResults::marks()
 
 std::vector<CallMark> CallResults::marks(int runA, int runB)
 {
+    refresh();
+    if (!m_baseline)
+        return {};
     std::vector<NamedRunCalls> named;
-    for (const int id : {runA, runB})
+    for (const int id : {runA, runB}) {
+        const SessionRun* shown = m_session->run(id); // one that is hidden elsewhere may be compared
+        if (shown == nullptr)
+            continue;
         if (const RunCallResults* found = run(id); found != nullptr && found->calls)
-            named.push_back({found->name.toStdString(), found->calls});
-    return m_baseline ? mark_calls(*m_baseline, named) : std::vector<CallMark>();
+            named.push_back({shown->name.toStdString(), found->calls});
+        else if (auto calls = compare_calls(m_baseline, callsOf(shown->trace, m_baseline->dialect)))
+            named.push_back({shown->name.toStdString(), *calls});
+    }
+    return mark_calls(*m_baseline, named);
 }
 
 } // namespace flipscope

@@ -197,6 +197,13 @@ void ProbeTable::showEvent(QShowEvent* event)
     catchUp();
 }
 
+void ProbeTable::paintEvent(QPaintEvent* event)
+{
+    QWidget::paintEvent(event);
+    if (m_stale) // it had been squeezed to nothing, say, and was not told that it is seen
+        QMetaObject::invokeMethod(this, &ProbeTable::catchUp, Qt::QueuedConnection);
+}
+
 QTableView* ProbeTable::view()
 {
     catchUp();

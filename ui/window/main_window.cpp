@@ -187,6 +187,7 @@ void MainWindow::makeTable()
     m_table->setObjectName(QStringLiteral("heatmapTable"));
     m_table->setAccessibleName(tr("Heatmap as a table: runs are rows, windows are columns"));
     m_table->setModel(m_tableModel);
+    m_table->viewport()->installEventFilter(this);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setFrameShape(QFrame::NoFrame);
     m_table->horizontalHeader()->setDefaultSectionSize(70);
@@ -213,6 +214,13 @@ void MainWindow::fillTable()
         fillNow();
     else
         m_tableStale = true;
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_table->viewport() && event->type() == QEvent::Paint && m_tableStale)
+        QMetaObject::invokeMethod(this, &MainWindow::tableShown, Qt::QueuedConnection); // seen, without being told
+    return QMainWindow::eventFilter(watched, event);
 }
 
 /// The same columns as the picture.
