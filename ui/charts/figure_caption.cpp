@@ -105,22 +105,24 @@ QStringList probeLines(const FigureSpec& spec)
     QStringList lines;
     lines << u"Baseline: "_s + chart_text::qstr(data.baseline) + u" · "_s +
                  (names.size() == 1 ? u"Run: "_s : u"Runs: "_s) + names.join(u", "_s);
-    lines << u"KL(P‖Q), nats, of single probes · P: the baseline's next-token distribution, Q: the run's"_s;
+    const bool agreement = spec.chart == FigureSpec::Chart::Agreement;
+    if (agreement)
+        lines << u"Agreement: share of valid probes with the baseline's top token among the last "_s +
+                     chart_text::count(data.window_tokens) + u" tokens"_s;
+    else
+        lines << u"KL(P‖Q), nats, of single probes · P: the baseline's next-token distribution, Q: the run's"_s;
     QString count = u"Tokens "_s + range(data.shown().start, data.shown().end) + u" of "_s +
                     chart_text::count(data.n_tokens) + u" · n = "_s + range(std::max<qint64>(least, 0), most) +
                     u" valid probes per run"_s;
-    if (zeros > 0)
+    if (zeros > 0 && !agreement)
         count += u" · "_s + chart_text::count(zeros) + u" with KL 0"_s;
-    if (infinite > 0)
+    if (infinite > 0 && !agreement)
         count += u" · "_s + chart_text::count(infinite) + u" with infinite KL"_s;
     if (invalid > 0)
         count += u" · "_s + chart_text::count(invalid) + u" not a number, left out"_s;
     lines << count;
     const QString step = data.type ? u" of "_s + QLatin1StringView(name_of(*data.type)) : QString();
-    if (spec.chart == FigureSpec::Chart::Agreement)
-        lines << u"Agreement: share of valid probes with the baseline's top token among the last "_s +
-                     chart_text::count(data.window_tokens) + u" tokens"_s;
-    else
+    if (!agreement)
         lines << u"Flips of all runs: "_s + chart_text::count(kinds.clear) + u" clear, "_s +
                      chart_text::count(kinds.one_step) + u" by one step"_s + step + u", "_s +
                      chart_text::count(kinds.tie) + u" by a tie"_s;
