@@ -238,7 +238,7 @@ void measure_window(const char* name, const QStringList& files)
         "hover over the heatmap", [&](int i) { move_over(panel->heatmap(), i * 7 % 40 / 40.0); }, 40);
     measure("choose a cell", [&](int i) {
         panel->heatmap()->setFocus();
-        session.path().go({session.visibleRuns()[0]->id, 8000 * (i % 12), -1, -1});
+        session.path().go({session.visibleRuns()[0]->id, qint64{8000} * (i % 12), -1, -1});
     });
     const char* names[] = {"KL by position", "distribution", "margin", "agreement"};
     for (int kind = 0; kind < 4; ++kind) {
@@ -251,7 +251,9 @@ void measure_window(const char* name, const QStringList& files)
         panel->charts()->tabs()->setCurrentIndex(kind + 1);
         measure(
             named("hover").c_str(), [&](int i) { move_over(chart, i * 7 % 40 / 40.0); }, 40);
-        measure(named("zoom").c_str(), [&](int i) { session.setRange({1000 * (i % 40), 90000 - 1000 * (i % 40)}); });
+        measure(named("zoom").c_str(), [&](int i) {
+            session.setRange({qint64{1000} * (i % 40), 90000 - qint64{1000} * (i % 40)});
+        });
         session.setRange({});
         measure(named("another run").c_str(), [&](int i) {
             const auto runs = session.visibleRuns();

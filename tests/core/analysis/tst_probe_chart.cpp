@@ -184,7 +184,7 @@ private slots:
     {
         HeatmapGrid grid;
         grid.window_tokens = 100;
-        for (int c = 0; c < 5; ++c) {
+        for (std::int64_t c = 0; c < 5; ++c) {
             grid.starts.push_back(c * 100);
             grid.ends.push_back(c * 100 + 100);
         }

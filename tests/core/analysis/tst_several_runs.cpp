@@ -130,6 +130,7 @@ std::vector<Result<TablePtr>> tables_of(Engine& engine, const Made& base, const 
                                         const Job& job = {})
 {
     std::vector<TracePtr> traces;
+    traces.reserve(runs.size());
     for (const Made& run : runs)
         traces.push_back(run.trace);
     return compute_tables(base.trace, traces, engine, no_cache(), job);
