@@ -146,7 +146,7 @@ private slots:
             m_window->pages()->showPage("overviewPage");
             Place place;
             place.run = run(name)->id;
-            place.windowStart = 5 * 512;
+            place.windowStart = 2560; // the sixth window of 512
             session().path().go(place);
             m_window->pages()->showPage("comparePage");
         };
@@ -391,7 +391,9 @@ private slots:
         openUsual();
         runs()->setCurrentIndex(m_window->runsPanel()->model()->index(3, 1)); // same
         bool chosen = false;
-        QTimer::singleShot(0, m_window.get(), [&] {
+        QTimer opened; // the menu has an event loop of its own
+        opened.setSingleShot(true);
+        connect(&opened, &QTimer::timeout, m_window.get(), [&] {
             auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
             QVERIFY(menu != nullptr);
             for (QAction* action : menu->findChild<QMenu*>("compareWith")->actions())
@@ -401,6 +403,7 @@ private slots:
                 }
             menu->close();
         });
+        opened.start(0);
         emit runs()->customContextMenuRequested(cell(3, 1).center());
         QVERIFY(chosen);
         QCOMPARE(m_window->pages()->current(), QStringLiteral("comparePage"));
@@ -444,7 +447,7 @@ private slots:
         openPage();
         Place place;
         place.run = run("late")->id;
-        place.windowStart = 5 * 512;
+        place.windowStart = 2560; // the sixth window of 512
         session().path().go(place);
         TokenColumns* texts = page()->texts();
         QCOMPARE(texts->disagreements(), 8); // as planted
