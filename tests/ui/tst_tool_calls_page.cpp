@@ -126,7 +126,7 @@ private slots:
         const QModelIndex first = table->currentIndex();
         QVERIFY(first.isValid());
         int broken = 0;
-        for (const QJsonValue& call : told())
+        for (const auto& call : told())
             broken += call["outcome"].toString() == "same" ? 0 : 1;
         QSet<int> seen;
         for (int i = 0; i < broken; ++i) {

@@ -193,19 +193,19 @@ private slots:
         while (heatmap()->currentColumn() < 5)
             QTest::keyClick(heatmap(), Qt::Key_Right);
         const int late = run("late")->id;
-        QCOMPARE(session().path().place(), (Place{.run = late, .windowStart = 5 * 512}));
+        QCOMPARE(session().path().place(), (Place{.run = late, .windowStart = 2560}));
 
         QTest::keyClick(heatmap(), Qt::Key_Return);
         QCOMPARE(session().path().place().depth(), Place::Depth::Probe);
         const qint64 probe = session().path().place().probe;
-        QCOMPARE(probe, *worstProbe(*run("late")->table, session().metric(), 5 * 512, 6 * 512));
+        QCOMPARE(probe, *worstProbe(*run("late")->table, session().metric(), 2560, 3072));
         QTest::keyClick(heatmap(), Qt::Key_Return);
         QCOMPARE(session().path().place().token, probe + 1);
 
         QTest::keyClick(heatmap(), Qt::Key_Backspace);
         QCOMPARE(session().path().place().depth(), Place::Depth::Probe);
         QTest::keyClick(heatmap(), Qt::Key_Backspace);
-        QCOMPARE(session().path().place(), (Place{.run = late, .windowStart = 5 * 512}));
+        QCOMPARE(session().path().place(), (Place{.run = late, .windowStart = 2560}));
         QTest::keyClick(m_window.get(), Qt::Key_Left, Qt::AltModifier);
         QCOMPARE(session().path().place().depth(), Place::Depth::Probe);
         QTest::keyClick(m_window.get(), Qt::Key_Right, Qt::AltModifier);

@@ -100,7 +100,7 @@ QPolygonF AgreementPlot::thinned(const std::vector<AgreementPoint>& points) cons
     QPolygonF kept;
     const auto columns = static_cast<std::size_t>(std::max(m_plot.width(), 200.0));
     const std::size_t bucket = points.size() <= 2 * columns ? 1 : points.size() / columns + 1;
-    kept.reserve(static_cast<qsizetype>(2 * (points.size() / bucket + 1)));
+    kept.reserve(2 * (static_cast<qsizetype>(points.size() / bucket) + 1));
     for (std::size_t i = 0; i < points.size(); i += bucket) {
         const auto end = points.begin() + static_cast<std::ptrdiff_t>(std::min(i + bucket, points.size()));
         const auto [low, high] =

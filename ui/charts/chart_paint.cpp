@@ -38,27 +38,29 @@ void text(QPainter& p, const QRectF& rect, const QString& text, const QFont& fon
 QVector<QLineF> hatch(const QRectF& rect, double spacing, Hatch kind)
 {
     QVector<QLineF> lines;
+    const auto multiples = [spacing](double from, double to, const auto& at) { // of the spacing, without `to`
+        const auto end = static_cast<qint64>(std::ceil(to / spacing));
+        for (auto i = static_cast<qint64>(std::ceil(from / spacing)); i < end; ++i)
+            at(static_cast<double>(i) * spacing);
+    };
     if (kind == Hatch::Level) {
-        for (double y = std::ceil(rect.top() / spacing) * spacing; y < rect.bottom(); y += spacing)
-            lines << QLineF(rect.left(), y, rect.right(), y);
+        multiples(rect.top(), rect.bottom(), [&](double y) { lines << QLineF(rect.left(), y, rect.right(), y); });
         return lines;
     }
     // Lines x + y = d, at the same places everywhere, so that neighbouring cells join.
-    const double first = std::ceil((rect.left() + rect.top()) / spacing) * spacing;
-    for (double d = first; d < rect.right() + rect.bottom(); d += spacing) {
+    multiples(rect.left() + rect.top(), rect.right() + rect.bottom(), [&](double d) {
         const double left = std::max(rect.left(), d - rect.bottom());
         const double right = std::min(rect.right(), d - rect.top());
         if (right > left)
             lines << QLineF(left, d - left, right, d - right);
-    }
+    });
     if (kind == Hatch::Crossed) { // and x - y = d
-        const double start = std::ceil((rect.left() - rect.bottom()) / spacing) * spacing;
-        for (double d = start; d < rect.right() - rect.top(); d += spacing) {
+        multiples(rect.left() - rect.bottom(), rect.right() - rect.top(), [&](double d) {
             const double left = std::max(rect.left(), d + rect.top());
             const double right = std::min(rect.right(), d + rect.bottom());
             if (right > left)
                 lines << QLineF(left, left - d, right, right - d);
-        }
+        });
     }
     return lines;
 }

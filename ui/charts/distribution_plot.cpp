@@ -130,8 +130,9 @@ void DistributionPlot::layOutPlot()
         pane->high = any ? std::log10(m_histogram->edges.back()) : 0;
     }
     m_steps.clear();
-    for (double x = m_cumulative.axis.left() + 0.5; x <= m_cumulative.axis.right(); x += 0.5)
-        m_steps.push_back(m_cumulative.value(x));
+    const auto halves = static_cast<int>(2 * m_cumulative.axis.width()); // of a pixel
+    for (int i = 1; i <= halves; ++i)
+        m_steps.push_back(m_cumulative.value(m_cumulative.axis.left() + 0.5 * i));
 }
 
 void DistributionPlot::paintPane(QPainter& p, const Pane& pane) const
