@@ -199,9 +199,8 @@ void ProbeTable::showEvent(QShowEvent* event)
 
 void ProbeTable::paintEvent(QPaintEvent* event)
 {
+    catchUp(); // it may have been squeezed to nothing, and was not told that it is seen; its parts are painted after it
     QWidget::paintEvent(event);
-    if (m_stale) // it had been squeezed to nothing, say, and was not told that it is seen
-        QMetaObject::invokeMethod(this, &ProbeTable::catchUp, Qt::QueuedConnection);
 }
 
 QTableView* ProbeTable::view()

@@ -407,7 +407,7 @@ void TokenView::setFlipStops(FlipStops which)
 /// "no flips", "12 flips above 0.5 nats".
 QString TokenView::stopsWords(qint64 n) const
 {
-    const QString flips = n == 0 ? tr("no flips") : counted(n, tr("flip"), tr("flips"));
+    QString flips = n == 0 ? tr("no flips") : counted(n, tr("flip"), tr("flips"));
     switch (m_which) {
     case FlipStops::All:
         break;

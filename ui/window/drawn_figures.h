@@ -23,7 +23,6 @@ QString whyNoFigure(const Session& session, DrawnFigure figure);
 /// Compare: the two runs that are compared. Probe: the probe that is looked at (else the one that the shown run's
 /// KL(P‖Q) is largest at), of all visible runs that have it; reads one row of each. Tokens: the history around the
 /// token that is looked at, of the two compared runs, else of the one run beside the baseline.
-Result<FigureSpec> figureOf(Session& session, DrawnFigure figure,
-                            ChartStyle::Theme theme = ChartStyle::Theme::Light);
+Result<FigureSpec> figureOf(Session& session, DrawnFigure figure, ChartStyle::Theme theme = ChartStyle::Theme::Light);
 
 } // namespace flipscope

@@ -10,8 +10,7 @@ namespace flipscope {
 /// The chart of what the session shows now, with its caption; size and dpi as FigureSpec has them.
 /// Flips takes the flip metric on the screen (else the flip rate), Kl the divergence on the screen (else the mean
 /// KL(P‖Q)).
-FigureSpec figureOf(Session& session, FigureSpec::Chart chart,
-                    ChartStyle::Theme theme = ChartStyle::Theme::Light);
+FigureSpec figureOf(Session& session, FigureSpec::Chart chart, ChartStyle::Theme theme = ChartStyle::Theme::Light);
 
 enum class NumbersKind { Heatmap, Windows, Probes, Json, Notes };
 
