@@ -19,6 +19,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace flipscope {
@@ -72,9 +73,12 @@ void ChartsPanel::prepareLater()
     for (const SessionRun& run : m_session->runs())
         m_prepared.insert(run.table.get());
     QThreadPool::globalInstance()->start([tables = std::move(tables), type = stored_type(*base->trace)] {
-        for (const TablePtr& table : tables) {
-            probePoints(table, type);
-            sortedKl(table);
+        try {
+            for (const TablePtr& table : tables) {
+                probePoints(table, type);
+                sortedKl(table);
+            }
+        } catch (const std::bad_alloc&) { // made once more where it is looked at, and nothing may be thrown from here
         }
     });
 }
